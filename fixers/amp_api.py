@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from precision_lint.facts.amp.deprecated_api import Api, DeprecatedUse, is_deprecated
@@ -21,6 +20,7 @@ from precision_lint.fixers.quotes import usual_quote
 from precision_lint.fixers.torch_name import name_of_torch
 from precision_lint.fixers.wrapping import joined
 from precision_lint.model.finding import Edit, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.project.import_style import ImportStyle
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Reference, Step
@@ -34,7 +34,7 @@ _AUTOCAST = ("enabled", "dtype", "cache_enabled")
 _DEFAULT_DTYPE = {"cuda": "float16", "cpu": "bfloat16"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Migration:
     """The edits of one use; `is_exact` if the behavior is identical."""
 
@@ -42,7 +42,7 @@ class Migration:
     is_exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spelling:
     """How a file writes the new API: its name for torch, the quotes, and whether `cache_enabled`
     must be written out, because the project disables the cache of casts."""

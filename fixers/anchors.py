@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Opaque, Sequence, Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shared:
     """The nodes that aliases refer to, and all nodes below them, by `id`."""
 

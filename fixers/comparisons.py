@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from precision_lint.model.finding import Edit, Span
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 
-_FLOAT16 = re.compile(r"""(?:["'](?:float16|fp16|half)["']|torch\.(?:float16|half))""")
+_FLOAT16 = regex(r"""(?:["'](?:float16|fp16|half)["']|torch\.(?:float16|half))""")
 
 
 def only_float16(file: ParsedPython, span: Span) -> Edit | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16, FLOAT32
 from precision_lint.model.finding import Edit, Span
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _SHORT = {"bf16": BFLOAT16, "fp16": FLOAT16, "fp32": FLOAT32, "fp64": "float64"}
-_LITERAL = re.compile(r"""(['"])(?:torch\.)?(\w+)\1""")
+_LITERAL = regex(r"""(['"])(?:torch\.)?(\w+)\1""")
 
 
 def meant(name: str) -> str | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from precision_lint.fixers.imports import import_name
 from precision_lint.model.finding import Edit
+from precision_lint.model.frozen import frozen
 from precision_lint.project.import_style import ImportStyle
 from precision_lint.source.python.helper_module import HelperModule
 from precision_lint.source.python.parse import ParsedPython
@@ -13,7 +12,7 @@ from precision_lint.source.python.parse import ParsedPython
 _NEEDS_PACKAGE = " (needs `precision-lint[runtime]`, or a copy: see `precision-lint vendor`)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Helper:
     """A helper as a file calls it, and the edits that import it."""
 

@@ -10,20 +10,21 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from precision_lint.model.finding import Edit, Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project.import_style import ImportStyle
 from precision_lint.source.python.parse import ParsedPython
 
 AnyImport: TypeAlias = ast.Import | ast.ImportFrom
 
-_SKIP = re.compile(r"#\s*(?:isort:\s*skip\b|isort:\s*off\b)")
-_SPLIT = re.compile(r"^[ \t]*#\s*isort:\s*(?:split|on)\b", re.MULTILINE)
+_SKIP = regex(r"#\s*(?:isort:\s*skip\b|isort:\s*off\b)")
+_SPLIT = regex(r"^[ \t]*#\s*isort:\s*(?:split|on)\b", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewImport:
     """An import to add; without a `name`, `import module`."""
 

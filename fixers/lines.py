@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.text.text import SourceText
 
-_INDENTATION = re.compile(r"[ \t]*")
+_INDENTATION = regex(r"[ \t]*")
 
 
 def before_on_line(text: SourceText, offset: int) -> str:

@@ -7,15 +7,16 @@ from collections.abc import Iterator, Sequence
 
 from precision_lint.fixers.lines import before_on_line, rest_of_line, whole_lines
 from precision_lint.model.finding import Edit, Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, mappings
 from precision_lint.source.text.text import SourceText
 
-_TRIVIA = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_COMMENT = re.compile(r"#|//|/\*|\*/")
-_COLON = re.compile(r"[ \t]*:")
-_HEADER_END = re.compile(r"[ \t]*\]")
-_COMMA_BEFORE = re.compile(r",[ \t]*\Z")
+_TRIVIA = regex(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_COMMENT = regex(r"#|//|/\*|\*/")
+_COLON = regex(r"[ \t]*:")
+_HEADER_END = regex(r"[ \t]*\]")
+_COMMA_BEFORE = regex(r",[ \t]*\Z")
 
 
 def without_members(

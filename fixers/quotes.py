@@ -7,9 +7,10 @@ import re
 from collections import Counter
 
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 
-_OPENING = re.compile(r"[rbuf]{0,2}([\"'])(?!\1\1)", re.IGNORECASE)
+_OPENING = regex(r"[rbuf]{0,2}([\"'])(?!\1\1)", re.IGNORECASE)
 
 
 @fact

@@ -8,11 +8,11 @@ through variables, attributes, what functions return, and what they are given.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.functions import functions_named
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, positional_parameters
@@ -26,7 +26,7 @@ _MEMBERS = frozenset(
 )
 """Attributes of an array that show its bytes."""
 
-_READERS = re.compile(
+_READERS = regex(
     r"(?:^|\.)(?:memoryview|bytes|bytearray|crc32|adler32|b64encode|frombuffer)$"
     r"|^(?:hashlib|xxhash|zlib|hmac|struct)\."
     r"|(?:^|[._])(?:h|m|md5|sha\d*|hash\w*|digest|crc)\.update$"

@@ -24,6 +24,7 @@ from precision_lint.fixers.words import (
 )
 from precision_lint.model.finding import Applicability, Edit, Fix, Span
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option
 from precision_lint.source.config.settings_tree import Entry, Mapping, Member, Scalar, mappings
@@ -31,9 +32,9 @@ from precision_lint.source.shell.variables import Assigned
 
 Origin: TypeAlias = Member | Option | Assigned
 
-_SEPARATOR = re.compile(r"[ \t]?[:=][ \t]?")
-_BLOCK_HEADER = re.compile(r"[|>][-+0-9]*([^\r\n]*)")
-_BARE_KEY = re.compile(r"[\w-]+", re.ASCII)
+_SEPARATOR = regex(r"[ \t]?[:=][ \t]?")
+_BLOCK_HEADER = regex(r"[|>][-+0-9]*([^\r\n]*)")
+_BARE_KEY = regex(r"[\w-]+", re.ASCII)
 
 
 def remove_settings(file: ParsedConfig, origins: Sequence[Origin], message: str) -> Fix | None:

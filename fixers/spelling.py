@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import Format
 
 Written: TypeAlias = bool | str | int | float
@@ -16,13 +16,13 @@ _BOOLEANS = (
     ("true", "false"), ("True", "False"), ("TRUE", "FALSE"), ("yes", "no"), ("Yes", "No"),
     ("YES", "NO"), ("on", "off"), ("On", "Off"), ("ON", "OFF"),
 )  # fmt: skip
-_DIGITS = re.compile(r"[+-]?\d+")
-_NO_POINT = re.compile(r"^(-?\d+)e")
-_UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
-_PLAIN = re.compile(r"[\w/.][\w/.+-]*")
+_DIGITS = regex(r"[+-]?\d+")
+_NO_POINT = regex(r"^(-?\d+)e")
+_UNWRITABLE = regex(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
+_PLAIN = regex(r"[\w/.][\w/.+-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Style:
     """The style of a literal.
 

@@ -6,18 +6,19 @@ time, even if anchors share nodes many times.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Mapping as Table
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
 from precision_lint.fixers.python_changes import changed_code
 from precision_lint.fixers.spelling import Written
 from precision_lint.model.finding import Applicability, Edit, Fix
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.limits import MAX_CHARACTERS
 from precision_lint.source.config.parse import parse_config, parse_part
@@ -40,12 +41,12 @@ from precision_lint.source.text.text import SourceText
 _MAX_READ = 4 * MAX_CHARACTERS
 """Limit on parsing one file again: a file full of mistakes must not take quadratic time."""
 
-_EXPANDED = re.compile(r"[$`\\]")
+_EXPANDED = regex(r"[$`\\]")
 
 _read: WeakKeyDictionary[ParsedConfig, int] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TreeChange:
     """The intended change of a tree."""
 
@@ -55,7 +56,7 @@ class TreeChange:
     """New entries, by the entry that precedes them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScriptChange:
     """The intended change of a script."""
 

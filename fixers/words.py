@@ -14,15 +14,16 @@ from precision_lint.fixers.lines import (
     whole_lines,
 )
 from precision_lint.model.finding import Edit, Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.options import Option
 from precision_lint.source.shell.parse import Script
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import Text
 from precision_lint.source.text.text import SourceText
 
-_BETWEEN_WORDS = re.compile(r"(?:\s|\\\r?\n)+")
-_EXPORT = re.compile(r"[ \t]*(?:export[ \t]+)?")
-_NEEDS_NO_QUOTES = re.compile(r"[\w./:=@%+,-]+", re.ASCII)
+_BETWEEN_WORDS = regex(r"(?:\s|\\\r?\n)+")
+_EXPORT = regex(r"[ \t]*(?:export[ \t]+)?")
+_NEEDS_NO_QUOTES = regex(r"[\w./:=@%+,-]+", re.ASCII)
 
 
 def is_written_together(text: SourceText, words: tuple[Word, ...]) -> bool:

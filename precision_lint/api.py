@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -27,6 +26,7 @@ from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
 from precision_lint.engine.shard import Shard
 from precision_lint.model.finding import Confidence, Severity
+from precision_lint.model.frozen import frozen
 from precision_lint.project.discovery import files as files_of
 from precision_lint.project.files import Project
 from precision_lint.report import write
@@ -34,7 +34,7 @@ from precision_lint.report import write
 __all__ = ["Confidence", "Findings", "Settings", "Severity", "Shard", "lint_project"]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Findings:
     """What was found in a project."""
 

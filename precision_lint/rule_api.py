@@ -19,6 +19,8 @@ NAMES = {
     # What the hooks are called with
     "precision_lint.facts.context": "ConfigFile PythonFile",
     "precision_lint.model.memo": "fact",
+    "precision_lint.model.frozen": "frozen",
+    "precision_lint.model.regex": "regex",
     "precision_lint.facts.dtypes.operators.agreement": "Disagreement may_disagree",
     "precision_lint.facts.dtypes.operators.disagreements": "disagreement_findings",
     "precision_lint.facts.dtypes.operators.ambient": "may_run_under_autocast",
@@ -78,7 +80,7 @@ NAMES = {
     "precision_lint.facts.amp.regions.devices": "Device DeviceKind device_of",
     "precision_lint.facts.amp.training_step.events": "Event EventKind scalers_made",
     "precision_lint.facts.amp.float16_weights": (
-        "FLOAT16_CALLS Float16Weights float16_adapters float16_models"
+        "FLOAT16_CALLS Float16Weights float16_adapters float16_models may_train_float16"
     ),
     "precision_lint.facts.amp.load_dtypes": "LOADING LoadDtype load_dtypes",
     "precision_lint.facts.amp.missing_names": "MissingName missing_names",
@@ -111,7 +113,9 @@ NAMES = {
         "may_be_kept_for_backward may_be_running_total may_be_scores may_be_sum_of_squares "
         "running_total scores sum_of_squares"
     ),
-    "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
+    "precision_lint.facts.numerics.half_updates": (
+        "HALF_UPDATES HalfUpdate half_updates keeps_float32"
+    ),
     "precision_lint.facts.numerics.buffers_in_half": "positions_of_buffers",
     "precision_lint.facts.numerics.positions": "Position positions",
     "precision_lint.facts.numerics.program_errors": "program_errors",

@@ -11,6 +11,7 @@ from precision_lint.facts.amp.float16_weights import FLOAT16_CALLS as FLOAT16_CA
 from precision_lint.facts.amp.float16_weights import Float16Weights as Float16Weights
 from precision_lint.facts.amp.float16_weights import float16_adapters as float16_adapters
 from precision_lint.facts.amp.float16_weights import float16_models as float16_models
+from precision_lint.facts.amp.float16_weights import may_train_float16 as may_train_float16
 from precision_lint.facts.amp.load_dtypes import LOADING as LOADING
 from precision_lint.facts.amp.load_dtypes import LoadDtype as LoadDtype
 from precision_lint.facts.amp.load_dtypes import load_dtypes as load_dtypes
@@ -167,6 +168,7 @@ from precision_lint.facts.numerics.half_results import sum_of_squares as sum_of_
 from precision_lint.facts.numerics.half_updates import HALF_UPDATES as HALF_UPDATES
 from precision_lint.facts.numerics.half_updates import HalfUpdate as HalfUpdate
 from precision_lint.facts.numerics.half_updates import half_updates as half_updates
+from precision_lint.facts.numerics.half_updates import keeps_float32 as keeps_float32
 from precision_lint.facts.numerics.positions import Position as Position
 from precision_lint.facts.numerics.positions import positions as positions
 from precision_lint.facts.numerics.program_errors import program_errors as program_errors
@@ -206,8 +208,10 @@ from precision_lint.model.finding import Fix as Fix
 from precision_lint.model.finding import Related as Related
 from precision_lint.model.finding import Severity as Severity
 from precision_lint.model.finding import Span as Span
+from precision_lint.model.frozen import frozen as frozen
 from precision_lint.model.memo import fact as fact
 from precision_lint.model.precision import precision_of as precision_of
+from precision_lint.model.regex import regex as regex
 from precision_lint.model.rule import Rule as Rule
 from precision_lint.source.python.bindings import attribute as attribute
 from precision_lint.source.python.bindings import binding as binding

@@ -49,7 +49,6 @@ written. No fix if the value is not a name or an attribute.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.fixers import calls
@@ -67,6 +66,7 @@ from precision_lint.rule_api import (
     decides_dtypes_around,
     disagreement_findings,
     may_disagree,
+    regex,
 )
 
 RULE = Rule(
@@ -84,7 +84,7 @@ RULE = Rule(
     preview=True,
 )
 
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
+_NAME = regex(r"[A-Za-z_][\w.]*")
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:

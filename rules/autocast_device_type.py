@@ -47,7 +47,6 @@ from a call. There is no fix for `"auto"`.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -68,6 +67,7 @@ from precision_lint.rule_api import (
     device_of,
     oldest_torch,
     qualified,
+    regex,
     syntax_tree,
 )
 
@@ -82,7 +82,7 @@ RULE = Rule(
     pitfalls=("C02",),
 )
 
-_INDEXED = re.compile(r"(cpu|cuda|mps|xpu|xla|hpu|mtia|ipu|maia):")
+_INDEXED = regex(r"(cpu|cuda|mps|xpu|xla|hpu|mtia|ipu|maia):")
 _MEANT = {"gpu": "cuda", "rocm": "cuda", "hip": "cuda", "nvidia": "cuda", "cuda": "cuda"}
 """Names that torch does not take, in lower case, and what they mean."""
 _UNKNOWN = frozenset({*_MEANT, "auto", "tpu", "meta"})

@@ -53,7 +53,6 @@ Shown only: the decorators need one device type, which the class does not specif
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.fixers import statements
@@ -69,6 +68,7 @@ from precision_lint.rule_api import (
     dotted,
     multiplied,
     qualified,
+    regex,
     regions_around,
     syntax_tree,
 )
@@ -85,7 +85,7 @@ RULE = Rule(
     pitfalls=("C07",),
 )
 
-_CASTS = re.compile(r"autocast|custom_fwd|dtype|\.(?:to|type|type_as|half|float|bfloat16)\(")
+_CASTS = regex(r"autocast|custom_fwd|dtype|\.(?:to|type|type_as|half|float|bfloat16)\(")
 _VIEWS = frozenset({"t", "transpose", "permute", "view", "reshape", "contiguous", "flatten"})
 
 

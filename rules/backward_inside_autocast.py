@@ -48,7 +48,6 @@ custom backward pass may depend on the region.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -67,6 +66,7 @@ from precision_lint.rule_api import (
     callee_name,
     dotted,
     own_nodes,
+    regex,
     region_of,
     syntax_tree,
 )
@@ -83,7 +83,7 @@ RULE = Rule(
 )
 
 
-_OPTIMIZER = re.compile(r"(?i)(?:^|[._])(?:opt|\w*optim(?:izer)?\w*|scaler|grad_scaler)$")
+_OPTIMIZER = regex(r"(?i)(?:^|[._])(?:opt|\w*optim(?:izer)?\w*|scaler|grad_scaler)$")
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:

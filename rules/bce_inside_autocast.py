@@ -42,7 +42,6 @@ autocast.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -63,6 +62,7 @@ from precision_lint.rule_api import (
     enclosing_class,
     last_name,
     qualified,
+    regex,
     regions_around,
     syntax_tree,
 )
@@ -83,7 +83,7 @@ _FUNCTION = "torch.nn.functional.binary_cross_entropy"
 _MODULES = frozenset({"torch.nn.BCELoss", "torch.nn.modules.loss.BCELoss"})
 _SIGMOIDS = frozenset({"torch.sigmoid", "torch.special.expit", "torch.nn.functional.sigmoid"})
 _MOST_CALLERS = 8
-_ABOUT_PRECISION = re.compile(r"(?i)amp\b|autocast|half|fp16|bf16|float16|precision|mixed")
+_ABOUT_PRECISION = regex(r"(?i)amp\b|autocast|half|fp16|bf16|float16|precision|mixed")
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:

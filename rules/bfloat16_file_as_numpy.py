@@ -55,6 +55,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     numpy_reads,
+    regex,
 )
 
 RULE = Rule(
@@ -69,9 +70,7 @@ RULE = Rule(
     pitfalls=("A05",),
 )
 
-_REGISTERING = re.compile(
-    r"^\s*(?:import|from)\s+(?:ml_dtypes|jax|flax|tensorflow)\b", re.MULTILINE
-)
+_REGISTERING = regex(r"^\s*(?:import|from)\s+(?:ml_dtypes|jax|flax|tensorflow)\b", re.MULTILINE)
 """What gives NumPy a dtype `bfloat16`."""
 
 

@@ -46,7 +46,6 @@ may use the old words.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
 from precision_lint.fixers import dtype_names
@@ -66,6 +65,7 @@ from precision_lint.rule_api import (
     imported_names,
     names_precision,
     qualified,
+    regex,
     texts,
 )
 
@@ -86,7 +86,7 @@ RULE = Rule(
     pitfalls=("H01",),
 )
 
-_MODEL = re.compile(r"transformers\.(?:.+\.)?\w*(?:Model\w*|For\w+)\.from_(?:pretrained|config)")
+_MODEL = regex(r"transformers\.(?:.+\.)?\w*(?:Model\w*|For\w+)\.from_(?:pretrained|config)")
 _KEYWORDS = ("dtype", "torch_dtype")
 
 

@@ -72,6 +72,7 @@ from precision_lint.rule_api import (
     qualified,
     reads_any,
     records_no_gradients,
+    regex,
     region_of,
     syntax_tree,
 )
@@ -87,12 +88,12 @@ RULE = Rule(
     pitfalls=("C04",),
 )
 
-_SCALING = re.compile(
+_SCALING = regex(
     r"scaler|scale_loss|loss_scal|deepspeed|accelerat|fabric|lightning|set_autocast", re.IGNORECASE
 )
-_OPTIMIZER = re.compile(r"(?i)(?:^|[._])(?:opt|\w*optim(?:izer)?\w*)$")
+_OPTIMIZER = regex(r"(?i)(?:^|[._])(?:opt|\w*optim(?:izer)?\w*)$")
 _FLOAT16 = frozenset({"torch.float16", "torch.half"})
-_DEVICES = re.compile(r"cpu|cuda|device|gpu")
+_DEVICES = regex(r"cpu|cuda|device|gpu")
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:

@@ -70,7 +70,6 @@ wrappers, plugins and frameworks, nor if the default dtype of autocast is set un
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.fixers import comparisons, scalers
 from precision_lint.fixers.wrapping import edit_joined
@@ -86,6 +85,7 @@ from precision_lint.rule_api import (
     Scaling,
     ScalingForm,
     Severity,
+    frozen,
     scaling_at,
     scaling_in,
 )
@@ -107,7 +107,7 @@ RULE = Rule(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Report:
     """How a form is reported; `{when}` is whether training always runs in bfloat16."""
 

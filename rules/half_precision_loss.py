@@ -56,7 +56,6 @@ probabilities as a target. No fix for `F.nll_loss`: its input is already rounded
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -78,6 +77,7 @@ from precision_lint.rule_api import (
     Tensor,
     is_unreduced,
     precision_of,
+    regex,
 )
 
 RULE = Rule(
@@ -104,8 +104,8 @@ _LOSSES = {
     "torch.nn.CrossEntropyLoss.forward": "nn.CrossEntropyLoss",
 }
 _TAKEN = frozenset({"weight", "ignore_index", "reduction", "label_smoothing"})
-_CALLEE = re.compile(r"[\w.]+(?=\s*\()")
-_FRAMEWORKS = re.compile(r"(?:Trainer|LightningModule)\b")
+_CALLEE = regex(r"[\w.]+(?=\s*\()")
+_FRAMEWORKS = regex(r"(?:Trainer|LightningModule)\b")
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

@@ -54,7 +54,6 @@ not a name or an attribute.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.fixers import calls
@@ -71,6 +70,7 @@ from precision_lint.rule_api import (
     disagreement_findings,
     may_be_indexed_write,
     may_disagree,
+    regex,
 )
 
 _WRITING = (
@@ -97,7 +97,7 @@ RULE = Rule(
     preview=True,
 )
 
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
+_NAME = regex(r"[A-Za-z_][\w.]*")
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:

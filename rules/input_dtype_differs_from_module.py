@@ -82,6 +82,7 @@ from precision_lint.rule_api import (
     names_unusual_dtypes,
     origins,
     precision_of,
+    regex,
     rejections,
 )
 
@@ -111,7 +112,7 @@ RULE = Rule(
 )
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
-_TORCH = re.compile(r"^import torch$|^import torch\s*#", re.MULTILINE)
+_TORCH = regex(r"^import torch$|^import torch\s*#", re.MULTILINE)
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:

@@ -68,6 +68,7 @@ from precision_lint.rule_api import (
     names_float16,
     oldest_torch,
     qualified,
+    regex,
     syntax_tree,
 )
 
@@ -86,9 +87,9 @@ RULE = Rule(
 _FUNCTION = "torch.cuda.is_bf16_supported"
 _SINCE = (2, 4)
 _OF_A_GPU = frozenset({"is_available", "is_bf16_supported"})
-_FLASH = {"attn_implementation": re.compile(r"'flash_attention_[23]'")}
-_BFLOAT16 = dict.fromkeys(("dtype", "torch_dtype"), re.compile(r"(torch\.)?bfloat16|'bfloat16'"))
-_ALSO_ASKED = re.compile(r"capab|major|_sm\b|ampere", re.IGNORECASE)
+_FLASH = {"attn_implementation": regex(r"'flash_attention_[23]'")}
+_BFLOAT16 = dict.fromkeys(("dtype", "torch_dtype"), regex(r"(torch\.)?bfloat16|'bfloat16'"))
+_ALSO_ASKED = regex(r"capab|major|_sm\b|ampere", re.IGNORECASE)
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:

@@ -53,7 +53,6 @@ There is no fix where the tensor has no name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -71,6 +70,7 @@ from precision_lint.rule_api import (
     fills,
     imported_names,
     precision_of,
+    regex,
 )
 
 RULE = Rule(
@@ -87,8 +87,8 @@ RULE = Rule(
     preview=True,
 )
 
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
-_LIMIT = re.compile(r"(torch\.finfo)\(\s*torch\.\w+\s*\)\.(min|max)")
+_NAME = regex(r"[A-Za-z_][\w.]*")
+_LIMIT = regex(r"(torch\.finfo)\(\s*torch\.\w+\s*\)\.(min|max)")
 _CLASSES = {"float16": "Half", "bfloat16": "BFloat16"}
 
 

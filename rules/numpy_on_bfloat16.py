@@ -135,6 +135,7 @@ from precision_lint.rule_api import (
     is_expected_to_fail,
     is_of_run,
     precision_of,
+    regex,
     sinks,
     witnesses,
 )
@@ -157,14 +158,14 @@ RULE = Rule(
     pitfalls=("A01", "A02", "A03", "A04", "A05"),
 )
 
-_NAME = re.compile(r"\w+")
+_NAME = regex(r"\w+")
 _BYTES = "; its bytes, which are read here, are then those of float32"
 _WIDEN = ".float()"
-_AS_INTEGERS = re.compile(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)")
+_AS_INTEGERS = regex(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)")
 """What makes integers of an array. Images are made of floats with `np.uint8`."""
 _FLOATING = frozenset({"dtype", "loader", "weights", "auto", "load"})
 """Kinds of origins of floats: a dtype that is named, and weights."""
-_OTHER_FRAMEWORKS = re.compile(
+_OTHER_FRAMEWORKS = regex(
     r"tensorflow|\b(?:flax|jax|keras|mindspore|paddle|tf)\b|_tf\b|\btf_|\bTF(?=[A-Z])", re.ASCII
 )
 """What code with tensors of other frameworks names."""
@@ -188,6 +189,10 @@ _OF_TENSORS = ("torch", ".cpu()", ".detach()")
 
 _CHOOSING_HALF = rb"\b(?:bfloat16|bf16|BF16)\b|\bgetattr\(torch,"
 """What a Python file holds that chooses bfloat16, or a dtype by its name."""
+
+
+def follows(call: Call) -> bool:
+    return sinks.may_convert(call)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

@@ -49,7 +49,6 @@ or an attribute.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.fixers import calls
@@ -65,6 +64,7 @@ from precision_lint.rule_api import (
     decides_dtypes_around,
     disagreement_findings,
     may_disagree,
+    regex,
 )
 
 _STRICT = frozenset({"lerp", "lerp_", "isclose", "allclose", "addmm_", "baddbmm_"})
@@ -91,7 +91,7 @@ RULE = Rule(
     preview=True,
 )
 
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
+_NAME = regex(r"[A-Za-z_][\w.]*")
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:

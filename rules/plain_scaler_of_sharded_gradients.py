@@ -49,6 +49,7 @@ from precision_lint.rule_api import (
     conditions_around,
     makes_grad_scaler,
     qualified,
+    regex,
     syntax_tree,
 )
 
@@ -63,9 +64,9 @@ RULE = Rule(
     pitfalls=("B09",),
 )
 
-_WRAPPER = re.compile(r"torch\.distributed\.fsdp\.(?:\w+\.)*FullyShardedDataParallel")
-_OTHERWISE = re.compile(r"ShardedGradScaler|NO_SHARD")
-_ABOUT_SHARDING = re.compile(r"fsdp|shard|strategy|distributed", re.IGNORECASE)
+_WRAPPER = regex(r"torch\.distributed\.fsdp\.(?:\w+\.)*FullyShardedDataParallel")
+_OTHERWISE = regex(r"ShardedGradScaler|NO_SHARD")
+_ABOUT_SHARDING = regex(r"fsdp|shard|strategy|distributed", re.IGNORECASE)
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:

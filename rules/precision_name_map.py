@@ -49,6 +49,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     WrongEntry,
+    regex,
     syntax_tree,
     wrong_entries,
 )
@@ -68,7 +69,7 @@ RULE = Rule(
     pitfalls=("H04",),
 )
 
-_OF_DEVICE = re.compile(
+_OF_DEVICE = regex(
     r"support|capab|avail|device|cuda|\bcpu\b|mps|npu|xpu|rocm|hip|v100|turing|ampere|arch|version",
     re.IGNORECASE,
 )

@@ -57,6 +57,7 @@ There is no fix: float32 weights need twice the memory.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -69,6 +70,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     half_updates,
+    keeps_float32,
     precision_of,
 )
 
@@ -94,6 +96,10 @@ RULE = Rule(
 
 _TOO_LARGE = 1e-3
 """A learning rate from which on updates are seldom lost."""
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return not keeps_float32(file)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

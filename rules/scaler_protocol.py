@@ -57,7 +57,6 @@ raises. There is no fix for the other cases.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.fixers import statements
 from precision_lint.rule_api import (
@@ -73,6 +72,7 @@ from precision_lint.rule_api import (
     Severity,
     TrainingStep,
     disorders,
+    frozen,
 )
 
 RULE = Rule(
@@ -90,7 +90,7 @@ RULE = Rule(
 _METHODS = {EventKind.UNSCALE: "unscale_", EventKind.STEP: "step", EventKind.UPDATE: "update"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Report:
     """How a disorder is reported; `related` says what its other event is."""
 

@@ -44,7 +44,6 @@ as it is made under `if amp:`, both ask for it.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterable, Iterator
 
 from precision_lint.fixers.checkpoints import load_beside
@@ -61,6 +60,7 @@ from precision_lint.rule_api import (
     autocasts,
     dotted,
     qualified,
+    regex,
     scalers_made,
     syntax_tree,
 )
@@ -78,7 +78,7 @@ RULE = Rule(
 )
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_OPTIMIZER = re.compile("(?<![a-z])(?:optimizer|optim|opt)(?![a-z])")
+_OPTIMIZER = regex("(?<![a-z])(?:optimizer|optim|opt)(?![a-z])")
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:

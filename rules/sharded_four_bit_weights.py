@@ -49,7 +49,6 @@ keeps in float32 still differ (`autocast_adapter_dtype=False`).
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.fixers import calls
@@ -65,6 +64,7 @@ from precision_lint.rule_api import (
     dotted,
     qualified,
     quantized_load,
+    regex,
     syntax_tree,
 )
 
@@ -79,7 +79,7 @@ RULE = Rule(
     pitfalls=("I05",),
 )
 
-_FSDP = re.compile(r"torch\.distributed\.fsdp\.(?:\w+\.)*FullyShardedDataParallel")
+_FSDP = regex(r"torch\.distributed\.fsdp\.(?:\w+\.)*FullyShardedDataParallel")
 _LEAVING_OUT = frozenset({"ignored_modules", "ignored_states", None})
 _STORAGE = "bnb_4bit_quant_storage"
 _THROUGH = frozenset({"get_peft_model", "prepare_model_for_kbit_training"})

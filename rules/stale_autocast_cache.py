@@ -49,7 +49,6 @@ There is no fix: only the author can decide where the region ends.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -67,6 +66,7 @@ from precision_lint.rule_api import (
     dotted,
     fact,
     own_nodes,
+    regex,
     region_of,
     regions_around,
     syntax_tree,
@@ -86,7 +86,7 @@ RULE = Rule(
 
 _NOT_CACHED = frozenset({"half", "bfloat16", "requires_grad_"})
 """What makes weights that autocast does not keep copies of."""
-_DTYPE = re.compile(r"dtype|half|float16|precision")
+_DTYPE = regex(r"dtype|half|float16|precision")
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:

@@ -49,11 +49,10 @@ speed and in precision. If you want TF32, write `input_precision="tf32"`.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.fixers import triton
-from precision_lint.rule_api import Confidence, Finding, Kernel, PythonFile, Rule, Severity
+from precision_lint.rule_api import Confidence, Finding, Kernel, PythonFile, Rule, Severity, regex
 
 RULE = Rule(
     code="MP511",
@@ -67,11 +66,11 @@ RULE = Rule(
     pitfalls=("G05",),
 )
 
-_KNOWS = re.compile(
+_KNOWS = regex(
     r"(?i)(?!allow_tf32\s*=\s*False)\b(?:\w*tf32|\w*float32_matmul_precision|fp32_precision"
     r"|TRITON_F32_DEFAULT)"
 )
-_OTHER_ACCELERATOR = re.compile(r"\btorch[._](?:npu|mlu|musa)\b")
+_OTHER_ACCELERATOR = regex(r"\btorch[._](?:npu|mlu|musa)\b")
 
 
 def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:

@@ -76,10 +76,12 @@ from precision_lint.rule_api import (
     Severity,
     Span,
     TrainerRun,
+    callee_name,
     casts_pipelines,
     float16_adapters,
     float16_models,
     launched_runs,
+    may_train_float16,
     shared_pipelines,
     syntax_tree,
     unscaler,
@@ -104,6 +106,11 @@ RULE = Rule(
 )
 
 _WHY = "`ValueError: Attempting to unscale FP16 gradients.`"
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    is_of_weights = isinstance(node, ast.Call) and callee_name(node) == "parameters"
+    return not is_of_weights or may_train_float16(file)
 
 
 def reads_dtypes(file: PythonFile) -> bool:

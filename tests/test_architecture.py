@@ -61,7 +61,7 @@ LOOSE = {"precision_lint", "precision_lint.__main__", "precision_lint.rule_api"}
 """The modules that are in no layer: the package, its start, and the one import of a rule."""
 
 FIXERS_SEE = re.compile(
-    r"precision_lint\.(fixers|source|project\.import_style|model\.(dtypes|finding|memo)"
+    r"precision_lint\.(fixers|source|project\.import_style|model\.(dtypes|finding|frozen|memo|regex)"
     r"|facts\.(amp|dtypes|frameworks|triton))(\.|$)"
 )
 RULES_SEE = re.compile(r"precision_lint\.(rule_api|fixers)\.")
@@ -218,6 +218,28 @@ def test_annotations_are_late(package: str, path: Path) -> None:
     )
 
 
+@with_modules
+def test_frozen_classes_are_cheap_to_import(package: str, path: Path) -> None:
+    """`frozen` compiles what is used, and `dataclass` six methods for each class."""
+    if package != "precision_lint.runtime":  # which imports nothing of the linter
+        assert "@dataclass(frozen=True" not in path.read_text("utf-8")
+
+
+@with_modules
+def test_expressions_are_compiled_late(package: str, path: Path) -> None:
+    """`regex` compiles what is used, and `re.compile` all that is imported."""
+    own = name_of(package, path)
+    if package != "precision_lint.runtime" and own != "precision_lint.model.regex":
+        tree = ast.parse(path.read_text("utf-8"))
+        assert not [
+            node
+            for statement in tree.body
+            if not isinstance(statement, ast.FunctionDef | ast.ClassDef)
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
+        ]
+
+
 @pytest.mark.parametrize("home", rule_api.NAMES)
 def test_the_names_that_rules_may_import(home: str) -> None:
     for name in rule_api.NAMES[home].split():
@@ -324,6 +346,7 @@ print(json.dumps(sorted(sys.modules)))
 HEAVY = {
     "libcst", "rich", "yaml", "pathspec", "tree_sitter", "tree_sitter_json", "numpy", "torch",
     "pygls", "lsprotocol", "multiprocessing", "concurrent.futures", "asyncio", "ray", "pyarrow",
+    "hashlib", "subprocess", "tempfile",
 }  # fmt: skip
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import IO
 
 from precision_lint.engine import messages, registry
 from precision_lint.engine.messages import Answer
 from precision_lint.engine.pitfalls import Pitfall, pitfalls, rules_of
+from precision_lint.model.frozen import frozen
 from precision_lint.model.rule import Rule
 
 
@@ -17,7 +17,7 @@ class NoPage(Exception):
     """Nothing is called like that, and no page has such a message."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Explained:
     """What was found: pages that were asked for by name, or answers to a message."""
 

@@ -99,13 +99,8 @@ def cli() -> None:
 def check(paths: tuple[str, ...], **values: Any) -> int:
     """Check files, print findings, and fix them with --fix."""
     from precision_lint.cli.check import check as run_check
-    from precision_lint.engine.revisions import NoRevision
 
-    options = Options(**values)
-    try:
-        return run_check(paths, options)
-    except NoRevision as problem:
-        raise CannotRun(f"--since {options.since}: {problem}") from None
+    return run_check(paths, Options(**values))
 
 
 @cli.command(short_help="Explain a code, a name or a pasted error message.")

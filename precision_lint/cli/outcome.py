@@ -129,10 +129,18 @@ def without_baseline(results: Sequence[Result], root: Path, path: Path | None) -
 
 
 def _since(results: Sequence[Result], revision: str, root: Path) -> list[Result]:
-    """The results without findings on lines that are as they were at a revision."""
+    """The results without findings on lines that are as they were at a revision.
+
+    Raises:
+        CannotRun: git knows no such revision, or there is no repository.
+    """
+    from precision_lint.engine.revisions import NoRevision
     from precision_lint.engine.since import since
 
-    left = since(results, revision, root)
+    try:
+        left = since(results, revision, root)
+    except NoRevision as problem:
+        raise CannotRun(f"--since {revision}: {problem}") from None
     hidden = len(_findings(results)) - len(_findings(left))
     if hidden:
         plural = console.plural(hidden, "finding")

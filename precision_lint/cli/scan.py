@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from precision_lint.cli import console
 from precision_lint.engine.settings import Settings
+from precision_lint.model.frozen import frozen
 from precision_lint.scan.inputs import BadInput, Input, open_input
 from precision_lint.scan.job import Job, JobFailed
 from precision_lint.scan.outcome import Collector, Limits, Outcome
@@ -24,7 +25,7 @@ _PAUSE = 10.0
 """Seconds between two lines that say how far it is."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Request:
     """The options of the command."""
 

@@ -16,6 +16,7 @@ from precision_lint.facts.project.questions import (
     OF_NAMES,
     OF_THE_RUN,
     asked,
+    name_of,
     records_of,
 )
 
@@ -60,17 +61,17 @@ class Answers:
 
     def _is_as_it_was(self, line: str) -> bool:
         """True if no change on the disk can change the answer to a question."""
-        name, *arguments = question = asked(line)
+        name = name_of(line)
         if name in OF_THE_RUN:
             return False
-        if name in OF_CONTENT:
-            path = str(arguments[0])
-            return path in self._world.reads and path not in self._changes.paths
         if name in OF_NAMES:
             return not self._changes.of_names
+        if name in OF_CONTENT:
+            path = str(asked(line)[1])
+            return path in self._world.reads and path not in self._changes.paths
         if not self._changes:
             return True
-        records = records_of(question)
+        records = records_of(asked(line))
         if self._changes.of_files or records is None:
             return False
         if self._changes.of_names and FOUND_BY_NAME.intersection(records):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from precision_lint.model.finding import (
     Position,
     Span,
 )
+from precision_lint.model.frozen import frozen
 from precision_lint.model.rule import Rule, Searched
 from precision_lint.project import disk
 from precision_lint.project.discovery import Kind
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from precision_lint.facts.context import ConfigFile, PythonFile
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Checked:
     """The findings of one file, in order, and the notes to print with them."""
 
@@ -41,7 +42,7 @@ class Checked:
     """A rule looked at the file: what is found does not depend on whether the user named it."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Raw:
     """What the rules reported, before suppressions and settings filter it."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.engine.explain_config import Effective, Explained, Explanation, Run
 from precision_lint.model.finding import Finding
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changed:
     """A setting of which the value, or what is known of it, is another one now."""
 
@@ -20,7 +20,7 @@ class Changed:
     new: Effective | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedRun:
     """A run with another precision, or with other findings; one of the two may not exist."""
 

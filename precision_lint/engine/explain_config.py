@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from collections.abc import Mapping as Table
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -33,6 +33,7 @@ from precision_lint.facts.runs.understood import understood, written_at
 from precision_lint.facts.runs.unread import Unread, unread, unread_lines
 from precision_lint.facts.settings.vocabulary import WORDS, chooses_precision, is_precise
 from precision_lint.model.finding import Confidence, Finding, Place, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.project import disk
 from precision_lint.project.discovery import Kind, kind_of
 from precision_lint.project.files import Project
@@ -56,7 +57,7 @@ class CannotExplain(Exception):
     """A path is not a readable configuration."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effective:
     """The effective value of one key. `overridden` are the values that lost."""
 
@@ -67,7 +68,7 @@ class Effective:
     overridden: tuple[Occurrence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lost:
     """A reference to a configuration that was not found, or whose path is unknown."""
 
@@ -75,7 +76,7 @@ class Lost:
     reference: Effective
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explained:
     """One configuration as its framework reads it, with the configurations that it refers to."""
 
@@ -125,7 +126,7 @@ class Explained:
         return not is_part and any(one.span == self.reading.source.span for one in file.documents)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """A run of a program: its configuration, its findings, and what is not understood beside it."""
 
@@ -143,7 +144,7 @@ class Run:
         return bool(self.findings or self.unread) or self.explained.says_something
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unexplained:
     """A launch or a file of which no framework is known to read the settings of precision."""
 
@@ -154,7 +155,7 @@ class Unexplained:
     unread: tuple[Occurrence, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
     """What is known of some files."""
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
 from precision_lint.engine.check import Checked, decode
 from precision_lint.model.finding import Applicability, Edit, Finding, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.project.discovery import Kind
 from precision_lint.source.text.comments import comments
 from precision_lint.source.text.text import SourceText
@@ -29,7 +30,7 @@ _SUPPRESSIONS = frozenset({"MP901"})
 """Rules whose fix is the removal of a comment."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Fixed:
     """A text after its fixes: the fixed findings, and the remaining ones."""
 
@@ -128,7 +129,7 @@ def _with_shown_only(checked: Checked, refused: Collection[Finding]) -> Checked:
     return replace(checked, findings=findings)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Step:
     """A text with further fixes applied, and its findings."""
 
@@ -137,7 +138,7 @@ class _Step:
     applied: list[Finding]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Round:
     """The text at the start of a round."""
 
@@ -217,7 +218,7 @@ def _cover(code: str) -> str:
     return _KERNELS if code.startswith(_KERNELS) else code
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Shift:
     """Where the parts of a text are once it is edited."""
 

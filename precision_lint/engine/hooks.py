@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, get_args
 
 from precision_lint.model.finding import Finding
+from precision_lint.model.frozen import frozen
 from precision_lint.model.rule import Rule
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class RuleModule(Protocol):
     def check_config(self, file: ConfigFile) -> Iterator[Finding]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hook(Generic[F, T]):
     """How the engine calls a hook: once for each fact with the fact and the file.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,12 +12,13 @@ from precision_lint.facts.project.facts import ProjectFacts
 from precision_lint.facts.project.questions import Dependency
 from precision_lint.facts.project.records import Record
 from precision_lint.model.finding import Applicability, Finding
+from precision_lint.model.frozen import frozen
 from precision_lint.model.trace import Question
 from precision_lint.project.files import Project
 from precision_lint.source.text.text import SourceText
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Job:
     """What is done with every file."""
 
@@ -51,7 +52,7 @@ class Job:
         return job
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Result:
     """One file after the run: what is left, what was fixed, and the texts that reports show."""
 

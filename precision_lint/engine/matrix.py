@@ -8,7 +8,7 @@ setting, or a dtype that the code itself names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -17,6 +17,7 @@ from precision_lint.engine.matrix_candidate import USUAL, Candidate, NotUndersto
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.offers import Offer
 from precision_lint.model.finding import Finding, Place, Witness
+from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import PRECISIONS, Precision, precision_of
 
 State: TypeAlias = Literal["ok", "findings", "refused", "unknown", "not offered"]
@@ -28,7 +29,7 @@ State: TypeAlias = Literal["ok", "findings", "refused", "unknown", "not offered"
 _NOTHING_KNOWN = "how it chooses its precision"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """A run in one precision: what offers it, and what breaks."""
 
@@ -37,7 +38,7 @@ class Cell:
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """An entry point or a launch. `others` are its findings that happen in any precision."""
 
@@ -55,7 +56,7 @@ class Row:
         yield from self.others
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matrix:
     """The rows; `elsewhere` are the findings in code that no row reaches, or in none of its
     precisions. `silent` is how many entry points and launches say nothing of precision.
@@ -121,7 +122,7 @@ def _callee(offer: Offer) -> str:
     return offer.why.partition("(")[0].rpartition(".")[2] if not offer.setting else ""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Runs:
     """One entry point or launch, and the findings that belong to it."""
 

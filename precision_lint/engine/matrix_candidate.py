@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -12,6 +11,7 @@ from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.offers import Offer
 from precision_lint.facts.runs.sinks import Sink
 from precision_lint.model.finding import Place, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import Precision
 
 Kind: TypeAlias = Literal["entry point", "launch", "file"]
@@ -23,7 +23,7 @@ USUAL: frozenset[Precision] = frozenset({"fp32", "fp16", "bf16"})
 """What something unknown may choose; little chooses float8."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotUnderstood:
     """Something that may decide a precision, and that is not followed."""
 
@@ -31,7 +31,7 @@ class NotUnderstood:
     place: Place
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Candidate:
     """An entry point, a launch, or a file that a framework reads."""
 

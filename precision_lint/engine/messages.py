@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -20,6 +20,7 @@ from precision_lint.engine.pitfalls import Pitfall, pitfalls, quoted_by_rules, r
 from precision_lint.engine.signs import other_subject
 from precision_lint.engine.topics import topics
 from precision_lint.engine.wording import importance, parts, said_and_framed, windows
+from precision_lint.model.frozen import frozen
 from precision_lint.model.rule import Rule
 
 Certainty = Literal["certain", "likely", "unsure"]
@@ -43,7 +44,7 @@ _SAME_SCORE = 0.02
 """What the dtypes of a message change in its score: they vary more than they decide."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """A page that may explain a text: that of a rule, or else that of a pitfall."""
 
@@ -144,7 +145,7 @@ def _judged(answer: Answer, index: int, ranked: Sequence[Answer]) -> Answer:
     return replace(answer, certainty="certain" if is_clear else "likely")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Known:
     """A known message, its parts, their weight, and who quotes it."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from precision_lint.engine.settings import (
@@ -14,9 +14,10 @@ from precision_lint.engine.settings import (
 )
 from precision_lint.engine.shard import Shard
 from precision_lint.model.finding import Confidence, Severity
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Options:
     """The options of `precision-lint check`, under their own names.
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from precision_lint.engine import registry
+from precision_lint.model.frozen import frozen
 from precision_lint.model.rule import Rule
 
 _DATA = Path(__file__).with_name("messages.json")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pitfall:
     """An entry of the catalogue, and what to do about it."""
 

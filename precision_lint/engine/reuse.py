@@ -128,8 +128,13 @@ class Reuse:
         self._watch.saw(sights)
 
     def save(self) -> None:
-        """Store the results, unless nothing is new."""
-        if not self._new and not self._changes and self._run == self._former_run:
+        """Store the results, unless nothing is new.
+
+        What a hook checks is a few files of a project: that the results of all others were worked
+        out for another run is not worth a store of its own.
+        """
+        is_another_run = self._run != self._former_run and 2 * len(self._right) > len(self._entries)
+        if not (self._new or self._changes or is_another_run):
             return
         try:
             if not self._changes:

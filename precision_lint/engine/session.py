@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.engine.job import Job
@@ -16,12 +15,13 @@ from precision_lint.engine.parallel import available_cores
 from precision_lint.engine.settings import Settings, check_selectors
 from precision_lint.engine.settings_file import find_config, load
 from precision_lint.model.finding import Applicability
+from precision_lint.model.frozen import frozen
 from precision_lint.project import discovery
 from precision_lint.project.files import Project
 from precision_lint.project.roots import project_root
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Session:
     """Everything that is known before the first file is read."""
 

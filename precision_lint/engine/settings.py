@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 
 from precision_lint.engine import registry
 from precision_lint.model.finding import Confidence, Finding, Severity
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, Excludes
 
 
@@ -17,7 +18,7 @@ class ConfigError(Exception):
     """A configuration that cannot be used; the message names the file and the key."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Settings:
     """What to report, where, for which versions, and how. Field names are the option names."""
 
@@ -166,4 +167,4 @@ def check_gpu(name: str, origin: str) -> str:
     raise ConfigError(f"{origin}: no GPU is called `{name}`.{hint}")
 
 
-_VERSION = re.compile(r"\d+(?:\.\d+)*")
+_VERSION = regex(r"\d+(?:\.\d+)*")

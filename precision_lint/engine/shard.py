@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from precision_lint.model.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Shard:
     """Share `number` (from 1) of `count` shares."""
 

@@ -12,7 +12,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from precision_lint.engine.pitfalls import (
@@ -24,8 +23,10 @@ from precision_lint.engine.pitfalls import (
     words_of_precision,
 )
 from precision_lint.engine.wording import named_dtypes
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
-_ANY_DTYPE = re.compile(r"(?<![\\\w])D(?!\w)")
+_ANY_DTYPE = regex(r"(?<![\\\w])D(?!\w)")
 _ABSENT = "!"
 _OF_FRAMES = 0.5
 """How much it counts that a frame names a subject, and not the message."""
@@ -37,7 +38,7 @@ _DOUBT = 1.0
 """Added to the weight of all that a message says: one concept alone says little."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Sign:
     """Concepts that a message about a pitfall has, and those that it does not have."""
 

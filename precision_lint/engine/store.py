@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 
 _MAGIC = b"precision-lint store 1\n"
@@ -26,7 +26,7 @@ _LARGEST_SECTION = 1 << 29
 _MOST_BYTES = 256 << 20
 """Of all the files of the store together; the oldest ones go first."""
 _LEVEL = 1
-_OURS = re.compile(r"[0-9a-f]{24}\.store")
+_OURS = regex(r"[0-9a-f]{24}\.store")
 
 
 class Unreadable(Exception):

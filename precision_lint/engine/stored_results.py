@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from precision_lint.facts.project.questions import Dependency
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Entry:
     """The result of one file, and what it is the result of."""
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from precision_lint.engine import registry
 from precision_lint.engine.settings import ALWAYS_ON
 from precision_lint.model.finding import Edit, Finding, Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import Kind
 from precision_lint.source.text.text import SourceText
 
 MARKS = (b"noqa", b"precision-lint:")
 
-_DIRECTIVE = re.compile(
+_DIRECTIVE = regex(
     r"""(?P<comment>
         (?:\#|//|<!--(?=[ \t]*precision-lint:[ \t]*ignore-file\b))[ \t]*
         (?: (?P<noqa>noqa)\b (?:[ \t]*:[ \t]* (?P<codes>[A-Z]+[0-9]+(?:[, \t]+[A-Z]+[0-9]+)*))?
@@ -31,12 +32,10 @@ _DIRECTIVE = re.compile(
 )
 
 
-_BARE = re.compile(
-    r"(?:\#|//)[ \t]*(?P<ignore>precision-lint:[ \t]*ignore)(?![\w\[-])", re.IGNORECASE
-)
+_BARE = regex(r"(?:\#|//)[ \t]*(?P<ignore>precision-lint:[ \t]*ignore)(?![\w\[-])", re.IGNORECASE)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Directive:
     """One suppression comment; `names` holds each code or name with its span."""
 
@@ -132,7 +131,7 @@ def bare(text: SourceText, kind: Kind) -> Iterator[Span]:
             yield Span(*match.span("ignore"))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Unused:
     """A name in a directive that silences nothing, with the edit that removes it."""
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.util import find_spec
 from pathlib import Path
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.version import __version__
 from precision_lint.source.python.helper_module import RUNTIME
 from precision_lint.source.python.nodes import walk
@@ -80,7 +81,7 @@ def vendored(names: Iterable[str]) -> str:
     return _HEADER + text
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Module:
     text: str
     tree: ast.Module = field(repr=False)

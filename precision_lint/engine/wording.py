@@ -8,13 +8,14 @@ from functools import cache
 from itertools import pairwise
 
 from precision_lint.engine.pitfalls import pitfalls
+from precision_lint.model.regex import regex
 
 _LARGEST = 200_000
 """Characters of a pasted text that are read, from its end: that is where the message is."""
 _WINDOWS = (1, 2, 4, 8)
 """Rows that are compared as one: a message is wrapped, or goes over several rows."""
 
-_DTYPE = re.compile(
+_DTYPE = regex(
     r"(?:(?<![A-Za-z])|(?<=(?-i:[a-z]))(?=(?-i:[A-Z])))"  # not the `int` of `print`
     r"(?:(?:struct\s+)?c\s?10::|at::|torch\.|tl\.|DT_)?(?:cuda\.|cpu\.)?(?:CUDA|CPU)?"
     r"(?:bfloat16|float(?:8_\w+|16|32|64)|bf16|[fi](?:p)?(?:8|16|32|64)|u?int(?:8|16|32|64)"
@@ -32,24 +33,24 @@ _SAME = {
     "long": "int64",
     "int": "int32",
 }
-_WORD = re.compile(r"[A-Za-z]\w*", re.ASCII)
-_KERNEL = re.compile(
+_WORD = regex(r"[A-Za-z]\w*", re.ASCII)
+_KERNEL = regex(
     r"""["'`]?\b(\w+)["'`]?:?(?= (?:is )?not implemented for(?: ["'`]?(\w+))?)""", re.ASCII
 )
 """A kernel, `linalg_svd_cpu` or `svd_cuda_gesvdj`, and a dtype. The parts of its name say which
 operator it is of."""
-_PREFIX = re.compile(r"(?<=\b[Uu]n)-(?=[a-z])|(?<=\b[Nn]on)-(?=[a-z])|(?<=\b[Mm]is)-(?=[a-z])")
+_PREFIX = regex(r"(?<=\b[Uu]n)-(?=[a-z])|(?<=\b[Nn]on)-(?=[a-z])|(?<=\b[Mm]is)-(?=[a-z])")
 """The hyphen in `un-supported`."""
-_DECORATION = re.compile(r"\x1b\[[0-9;]*m|[│╭╰╮╯─❱▏]+|\[rank\d+\]:|^E {2,}")
-_FRAME = re.compile(r"\s*File \"[^\"]+\", line \d+|\s*[~^]+\s*$|Traceback \(most recent")
+_DECORATION = regex(r"\x1b\[[0-9;]*m|[│╭╰╮╯─❱▏]+|\[rank\d+\]:|^E {2,}")
+_FRAME = regex(r"\s*File \"[^\"]+\", line \d+|\s*[~^]+\s*$|Traceback \(most recent")
 _FRAMES = 8
 """Rows of a traceback above a message that may say what it is about."""
 _MESSAGE = 4
 """Rows of a message that are read as one."""
-_EXCEPTION = re.compile(r"\s*(?:[\w.\[\]/-]+:)?\s*[\w.]*(?:Error|Exception|Warning)\b")
-_QUOTED = re.compile(r"`[^`]{16,}`|(?<=\()'[^']{16,}'(?=\))|“[^”]{16,}”|(?<=\s)\"[^\"]{16,}\"")
+_EXCEPTION = regex(r"\s*(?:[\w.\[\]/-]+:)?\s*[\w.]*(?:Error|Exception|Warning)\b")
+_QUOTED = regex(r"`[^`]{16,}`|(?<=\()'[^']{16,}'(?=\))|“[^”]{16,}”|(?<=\s)\"[^\"]{16,}\"")
 """A message that somebody quotes in a sentence, or the text of an exception in its `repr`."""
-_VARIABLE = re.compile(r"<\[[^\]]*\],?\s*|\[\d[\d, ]*\]|0x[0-9a-f]+|\d+")
+_VARIABLE = regex(r"<\[[^\]]*\],?\s*|\[\d[\d, ]*\]|0x[0-9a-f]+|\d+")
 
 
 def windows(text: str) -> Iterator[frozenset[str]]:
@@ -147,13 +148,13 @@ def _says(word: str) -> bool:
 
 
 _IS_DTYPE = "dtype_"
-_DTYPE_OR_VARIABLE = re.compile(rf"\b({_IS_DTYPE}\w+)|{_VARIABLE.pattern}")
-_PART = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])|dtype_\w+")
+_DTYPE_OR_VARIABLE = regex(rf"\b({_IS_DTYPE}\w+)|{_VARIABLE.pattern}")
+_PART = regex(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])|dtype_\w+")
 _EMPTY = frozenset(
     "an and are as at be but by can for from got has have if in is it its must no not of on only"
     " or should such than that the their then there this to use was when which with you".split()
 )
-_ENDING = re.compile(r"(?<=[a-z]{4})(?:s|ed|ing)$")
+_ENDING = regex(r"(?<=[a-z]{4})(?:s|ed|ing)$")
 _DTYPES = {"type", "types", "dtypes", "datatype", "datatypes", "torch_dtype"}
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from precision_lint.facts.project.facts import ProjectFacts
 from precision_lint.facts.project.questions import ANSWERS, asked, digest_of_answer, written
+from precision_lint.model.frozen import frozen
 from precision_lint.model.trace import Question
 from precision_lint.project import disk
 from precision_lint.project.contents import digest_of
@@ -28,7 +29,7 @@ class Unknown(ValueError):
     """What was stored is not what is stored."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Read:
     """A file that was read. `stamp` is None if there was none, `digest` if nobody worked it out.
 
@@ -40,7 +41,7 @@ class Read:
     is_young: bool = False
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class World:
     """What was read, what else was asked of the disk, and which files the project had."""
 
@@ -73,7 +74,7 @@ class World:
         )
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Changes:
     """What is not as it was."""
 

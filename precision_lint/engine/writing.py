@@ -9,17 +9,17 @@ removed by the next one that writes to that folder an hour later.
 from __future__ import annotations
 
 import os
-import re
 import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-_TEMPORARY = re.compile(r"\.precision-lint-[0-9a-f]{16}\.tmp")
+_TEMPORARY = regex(r"\.precision-lint-[0-9a-f]{16}\.tmp")
 _STALE = 3600.0
 """Seconds after which a temporary file belongs to nobody: writing one takes milliseconds."""
 

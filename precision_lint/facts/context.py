@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING
 
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Confidence, Finding, Fix, Related, Severity, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import Precision
+from precision_lint.model.regex import regex
 from precision_lint.model.rule import Rule
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.long_lines import within_limit
@@ -54,10 +55,10 @@ def finding_in(
     )
 
 
-_CLASS = re.compile(r"class\s+(\w+)")
+_CLASS = regex(r"class\s+(\w+)")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class PythonFile(ParsedPython):
     """A Python file in its project."""
 
@@ -210,7 +211,7 @@ class PythonFile(ParsedPython):
         return bool(in_code) or self.project.page_matches(loading)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class ConfigFile(ParsedConfig):
     """A configuration file in its project. What is embedded in it is parsed, and no more."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import Precision
 
 
@@ -66,7 +66,7 @@ class CellPlace(NamedTuple):
     end: Position
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A span of a file, with its rows and columns; those of a cell in a notebook."""
 
@@ -82,7 +82,7 @@ class Place:
         return (self.cell.start, self.cell.end) if self.cell else (self.start, self.end)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edit:
     """Replace `span` by `content`; an empty span inserts, an empty content deletes."""
 
@@ -99,7 +99,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, text[end:]])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fix:
     """Edits that are applied together or not at all."""
 
@@ -108,7 +108,7 @@ class Fix:
     edits: tuple[Edit, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Witness:
     """The setting and its value that a place gives, on which a finding depends."""
 
@@ -116,7 +116,7 @@ class Witness:
     value: str | int | float | bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Related:
     """A related place of a finding: where bf16 enters, or the contradicting line."""
 
@@ -126,7 +126,7 @@ class Related:
     """The value of a setting that is given there; None if the place gives none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One mistake at one place. `why` says in one line what happens without a fix.
 

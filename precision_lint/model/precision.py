@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal, TypeAlias, get_args
+
+from precision_lint.model.regex import regex
 
 Precision: TypeAlias = Literal["fp32", "tf32", "fp16", "bf16", "fp8"]
 
@@ -20,9 +21,9 @@ _NAMES: dict[str, Precision] = {
     "bf16": "bf16", "bfloat16": "bf16", "bfloat": "bf16",
     "fp8": "fp8", "float8": "fp8", "e4m3": "fp8", "e5m2": "fp8", "transformer-engine": "fp8",
 }  # fmt: skip
-_BEFORE = re.compile(r"^(?:torch\.|jnp\.|amp_|mixed_|pure_|use_|full_|enable_|auto_)+")
-_AFTER = re.compile(r"(?:[-_](?:mixed|true|amp|lowp|o[123]))+$")
-_FLOAT8 = re.compile(r"float8_e\d\w*|fp8_e\d\w*|transformer-engine.*")
+_BEFORE = regex(r"^(?:torch\.|jnp\.|amp_|mixed_|pure_|use_|full_|enable_|auto_)+")
+_AFTER = regex(r"(?:[-_](?:mixed|true|amp|lowp|o[123]))+$")
+_FLOAT8 = regex(r"float8_e\d\w*|fp8_e\d\w*|transformer-engine.*")
 
 
 def precision_of(value: object) -> Precision | None:
@@ -39,7 +40,7 @@ def precision_of(value: object) -> Precision | None:
     return None
 
 
-_SWITCHES = re.compile(
+_SWITCHES = regex(
     r"(?:^|[._])(?:(?P<bf16>bf16|bfloat16)|(?P<fp16>fp16|float16|half|amp|auto_mix_prec|autocast)"
     r"|(?P<fp8>fp8|float8)|(?P<tf32>tf32))(?:$|[._])"
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """A binary format by the widths of its exponent and of its fraction."""
 

@@ -16,10 +16,10 @@ what it does, why it hurts, example, use instead, fix safety, references.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from precision_lint.model.finding import Severity
+from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import Precision
 
 FixAvailability = Literal["always", "sometimes", "display", "never"]
@@ -27,7 +27,7 @@ FixAvailability = Literal["always", "sometimes", "display", "never"]
 DOCS = "https://github.com/precision-lint/precision-lint/blob/main/docs/rules"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """The identity of a rule and what the engine must know before it runs it.
 

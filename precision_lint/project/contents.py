@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -16,6 +15,8 @@ _DIGEST_BYTES = 12
 
 def digest_of(content: bytes) -> str:
     """A short string that differs for bytes that differ."""
+    import hashlib  # with OpenSSL, which a run without a store need not load
+
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
 
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-import re
+from precision_lint.model.regex import regex
 
 _NEWEST = {
     "9.0": (1, 1), "9.2": (1, 7), "10.0": (1, 2), "10.1": (1, 8), "10.2": (1, 12), "11.0": (1, 7),
@@ -18,7 +18,7 @@ _NEWEST = {
 `pkg/config/torch_compatibility.json` of replicate/cog, 6110c912 (torch 1.11 to 2.11, 2026-08-21).
 """
 
-_BUILD = re.compile(
+_BUILD = regex(
     r"(?:cudatoolkit|pytorch-cuda)[ ]?==?[ ]?(?P<conda>\d+\.\d+)"
     r"|download\.pytorch\.org/whl/(?:lts/[\d.]+/)?cu(?P<major>9|1\d)(?P<minor>\d)\b"
 )

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import Literal
 
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.project.gitignore import Ignores
 from precision_lint.project.roots import is_marked
@@ -43,7 +44,7 @@ _PAGES = frozenset({".md", ".mdx", ".markdown", ".rst"})
 _UNPARSED = frozenset({".gin", ".ini", ".cfg", ".conf"})
 _MOST_UNMARKED = 1_000
 """Files below a folder without a mark that are taken for one project."""
-_DOCKERFILE = re.compile(r"(?:Docker|Container)file(?:[._-]|$)")
+_DOCKERFILE = regex(r"(?:Docker|Container)file(?:[._-]|$)")
 
 
 def kind_of(path: PurePath, *, markdown: bool = True) -> Kind | None:

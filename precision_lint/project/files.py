@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from precision_lint.model.finding import Confidence
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, kind_of, pages, project_files
 from precision_lint.project.pins import DECLARATIONS, lowest_version, own_version, pinned_version
@@ -17,23 +19,23 @@ from precision_lint.project.pins import DECLARATIONS, lowest_version, own_versio
 if TYPE_CHECKING:
     from precision_lint.project.import_style import ImportStyle
 
-_TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
-_SECONDARY = re.compile(
+_TESTS = regex(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
+_SECONDARY = regex(
     r"(?:^|[/_.-])benchmarks?(?:[/_.-]|$)"
     r"|(?:^|/)(?:_?vendor|_?vendored|third[_-]?party|submodules|externals?)/"
 )
 _LIBRARIES = (
     "accelerate|apex|deepspeed|detectron2|diffusers|fairseq|megatron|mmcv|peft|timm|transformers"
 )
-_COPIES = re.compile(
+_COPIES = regex(
     rf"(?:^|/)({_LIBRARIES})/(?:src/\1|\1|examples|tests|templates)/|[^/]/src/(?:{_LIBRARIES})/"
 )
 """A checkout of a library inside of another project: `student/transformers/src/transformers/`."""
 
-_EXAMPLES = re.compile(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)")
+_EXAMPLES = regex(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)")
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Project:
     """A project root and what is below it; what the files say is asked of `ProjectFacts`."""
 

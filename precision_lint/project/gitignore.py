@@ -6,9 +6,10 @@ import codecs
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 
 FILES = (".git/info/exclude", ".gitignore")
@@ -19,7 +20,7 @@ _CLASSES = {
     "digit": "0-9", "graph": "!-~", "lower": "a-z", "print": " -~", "space": r" \t-\r",
     "punct": r"!-/:-@\[-`{-~", "upper": "A-Z", "xdigit": "0-9A-Fa-f",
 }  # fmt: skip
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""(?P<all>^\*\*+$) | (?P<above>^(?:\*\*+/)+)
       | (?P<below>(?:/\*\*+)+$) | (?P<between>/(?:\*\*+/)+) | (?P<stars>\*+) | (?P<one>\?)
       | \[(?P<negated>[!^]?)(?P<set>\]?(?:\[:\w+:\]|\\.|[^]\\])*)\]
@@ -30,14 +31,14 @@ _LONGEST = 4096
 """Characters of a pattern: a path has no more, and the time to read one grows with the square."""
 _GROUP = "\0"
 """Stands for the first part of the name of a group, which must be unique among all patterns."""
-_LITERAL = re.compile(r"[^*?\[\\]*")
-_IN_SET = re.compile(
+_LITERAL = regex(r"[^*?\[\\]*")
+_IN_SET = regex(
     r"\[:(?P<named>\w+):\] | \\?(?P<first>.)-\\?(?P<last>[^]]) | \\?(?P<plain>.)",
     re.VERBOSE | re.DOTALL,
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pattern:
     """One line: a regular expression for the bytes of paths from the folder of its file."""
 
@@ -77,8 +78,8 @@ class Ignores:
         path = os.fsencode(relative).decode("latin-1")  # git counts in bytes
         if not self._any.fullmatch(path):
             return None
-        for regex, pattern in self._patterns:
-            if (is_folder or not pattern.only_folders) and regex.fullmatch(path):
+        for compiled, pattern in self._patterns:
+            if (is_folder or not pattern.only_folders) and compiled.fullmatch(path):
                 return pattern.ignores
         return None
 

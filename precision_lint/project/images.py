@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 
-_BUILDERS = re.compile(
+_BUILDERS = regex(
     rb"pip_install\(|conda_install\(|mamba_install\(|python_packages|add_python_packages"
     rb"|\brun_commands\(|\bsetup[ \t]*=[^\n]{0,99}install|[\"'][^\"'\n]{0,99}pip3? install "
     rb"|^# /// script",

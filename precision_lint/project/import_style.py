@@ -10,11 +10,12 @@ from __future__ import annotations
 import configparser
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from precision_lint.model.frozen import frozen
 from precision_lint.project import disk
 
 FUTURE, STANDARD, THIRD, FIRST, LOCAL = SECTIONS = (
@@ -29,7 +30,7 @@ _MAX_BYTES = 1_000_000
 _STANDARD_LIBRARY = sys.stdlib_module_names
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ImportStyle:
     """Where imports go, and how they are written. Names are those of ruff's settings."""
 

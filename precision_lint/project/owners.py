@@ -6,21 +6,21 @@ https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.project.gitignore import Ignores, parse
 
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
 """Where the file can be; the first that there is counts."""
 
-_LINE = re.compile(r"[ \t]*(?P<pattern>(?:\\.|[^\s\\])+)[ \t]*(?P<owners>[^#]*)")
+_LINE = regex(r"[ \t]*(?P<pattern>(?:\\.|[^\s\\])+)[ \t]*(?P<owners>[^#]*)")
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Row:
     """A line: which paths, and whose they are; "" for nobody's."""
 
@@ -30,7 +30,7 @@ class _Row:
     """True for `docs/*`, which holds for the files of a folder but not for those further below."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Owners:
     """The owners of files."""
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from precision_lint.model.regex import regex
 from precision_lint.project import disk, images
 from precision_lint.project.cuda_builds import COMPANIONS, newest_torch, torch_of_companion
 
@@ -50,10 +51,10 @@ _OF_DOCUMENTATION = frozenset({"doc", "docs"})
 
 _MAX_BYTES = 4_000_000
 
-_INSTALL = re.compile(r"(?i)\binstall\b([^\n]*)")
-_EXACT = re.compile(r"\s*===?\s*(\d+(?:\.\d+)+)")
-_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-_SPECIFIER = re.compile(r"(===|==|~=|!=|>=|<=|>|<|\^|~|=)?\s*(\d+(?:\.\d+)*)")
+_INSTALL = regex(r"(?i)\binstall\b([^\n]*)")
+_EXACT = regex(r"\s*===?\s*(\d+(?:\.\d+)+)")
+_COMMENT = regex(r"^[ \t]*#.*$", re.MULTILINE)
+_SPECIFIER = regex(r"(===|==|~=|!=|>=|<=|>|<|\^|~|=)?\s*(\d+(?:\.\d+)*)")
 
 
 def pinned_version(root: Path, library: str) -> str | None:

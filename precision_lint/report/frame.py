@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.model.finding import Place
+from precision_lint.model.frozen import frozen
 from precision_lint.report.ink import Ink, width
 from precision_lint.source.text.text import SourceText
 
@@ -15,7 +15,7 @@ _MOST_ROWS = 8
 _KEPT_ROWS = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One line of a frame: the row's number, if it is a row, a sign, and visible text."""
 
@@ -27,7 +27,7 @@ class Row:
 EMPTY = Row(None, "|")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """The part of a row that is shown, as character offsets."""
 

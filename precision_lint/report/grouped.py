@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
+from precision_lint.model.frozen import frozen
 from precision_lint.report.concise import is_safely_fixable, summary
 from precision_lint.report.json_report import dumps
 from precision_lint.report.model import Report
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Group:
     group: str
     count: int

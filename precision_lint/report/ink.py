@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
 _TAB = " " * 4
 # Control characters, the bidirectional ones that reorder what a reader sees, the line ends that
 # only some programs know, and surrogates.
-_HIDDEN = re.compile(
+_HIDDEN = regex(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 _SPELT_OUT = str.maketrans(
@@ -39,7 +41,7 @@ _SGR = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ink:
     """How to write to one stream."""
 

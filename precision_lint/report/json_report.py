@@ -10,10 +10,11 @@ from pathlib import Path
 
 from precision_lint.engine import registry
 from precision_lint.model.finding import Edit, Finding, Place, Position
+from precision_lint.model.regex import regex
 from precision_lint.report.model import Report
 from precision_lint.source.text.text import SourceText
 
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_NOT_ASCII = regex(r"[^\x00-\x7f]")
 
 
 def render(report: Report) -> Iterator[str]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from precision_lint.engine.matrix import Matrix, Row
 from precision_lint.model.finding import Finding
 from precision_lint.model.precision import PRECISIONS
+from precision_lint.model.regex import regex
 from precision_lint.report import matrix_words as words
 from precision_lint.report.ink import revealed
 from precision_lint.report.model import Report
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_SPECIAL = regex(r"([\\`*_{}\[\]<>#|~])")
 
 
 def render(matrix: Matrix, report: Report) -> Iterator[str]:

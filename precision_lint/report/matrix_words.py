@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from precision_lint.engine.matrix import Cell, Matrix, Row
 from precision_lint.engine.matrix_candidate import Candidate
 from precision_lint.facts.runs.offers import Offer
 from precision_lint.model.finding import Finding
+from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import PRECISIONS, Precision
 from precision_lint.report.model import Report
 
@@ -23,7 +23,7 @@ _MOST_OFFERS = 4
 _MOST_UNREAD = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Told:
     """A finding, and the rows and precisions in which it happens."""
 

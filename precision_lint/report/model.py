@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.model.finding import Finding, Place
+from precision_lint.model.frozen import frozen
 from precision_lint.report.ink import Ink
 from precision_lint.source.text.text import SourceText
 
@@ -18,7 +18,7 @@ def in_cell(place: Place) -> str:
     return f" (cell {cell.number}, line {place.start.row})" if cell else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """Sorted findings and their sources. `root` is absolute: paths below it are shown relative."""
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,6 +12,8 @@ import pyarrow
 import pyarrow.parquet
 from pyarrow import fs
 
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.scan.layout import Layout, NoLayout, layout
 
 _READERS = 16
@@ -21,14 +21,14 @@ _BATCH = 1000
 """Rows that are read at a time."""
 _PIECE = 32 << 20
 """Bytes of contents that one task reads, about."""
-_IS_URI = re.compile(r"[a-z][a-z0-9+.-]+://")
+_IS_URI = regex(r"[a-z][a-z0-9+.-]+://")
 
 
 class BadInput(Exception):
     """An input that cannot be scanned; the message names it."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Input:
     """Parquet files of one layout, and how much there is in them."""
 
@@ -49,7 +49,7 @@ class Input:
                 yield pyarrow.Table.from_batches([batch])
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Piece:
     """Row groups of a file that one task reads."""
 
@@ -58,7 +58,7 @@ class Piece:
     size: int
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Footer:
     path: str
     schema: Any

@@ -11,10 +11,11 @@ import re
 import socket
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from precision_lint.model.frozen import frozen
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # not without consent
 
@@ -42,7 +43,7 @@ class JobFailed(Exception):
     """The job cannot start, or not go on; the message says why."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Job:
     """What is done with every repository, and with how much at a time."""
 

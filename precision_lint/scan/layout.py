@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+
+from precision_lint.model.frozen import frozen
 
 _KEYS = ("repo", "path", "content", "commit")
 _KNOWN: tuple[Mapping[str, str], ...] = (
@@ -29,7 +30,7 @@ class NoLayout(Exception):
     """The columns that are needed are not there; the message says which are."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Layout:
     """The names of the columns."""
 

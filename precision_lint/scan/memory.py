@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_PEAK = re.compile(rb"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
+from precision_lint.model.regex import regex
+
+_PEAK = regex(rb"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
 def peak_memory(pid: int) -> int | None:

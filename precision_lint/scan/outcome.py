@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from enum import Enum
 from typing import Any
 
+from precision_lint.model.frozen import frozen
 from precision_lint.report.json_report import dumps
 
 
@@ -28,7 +29,7 @@ class Status(str, Enum):
 _BY_BADNESS = tuple(Status)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Limits:
     """What a task may use; sizes are bytes."""
 
@@ -42,7 +43,7 @@ class Limits:
     """A repository with more Python than this is checked in parts."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Outcome:
     """A repository, or a part of it, after its check."""
 

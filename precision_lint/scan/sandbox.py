@@ -14,13 +14,14 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import precision_lint
 from precision_lint.engine.settings import Settings
+from precision_lint.model.frozen import frozen
 from precision_lint.scan.memory import peak_memory
 from precision_lint.scan.outcome import Limits, Outcome, Status
 from precision_lint.scan.unit import Unit
@@ -62,7 +63,7 @@ def _checked(unit: Unit, settings: Settings, limits: Limits) -> Outcome:
     return replace(outcome, seconds=spent, cpu_seconds=ended.cpu_seconds)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Ended:
     """A process that has ended."""
 

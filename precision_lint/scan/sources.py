@@ -7,7 +7,6 @@ is checked out, so that no filter or hook runs. Of another folder the files are 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,12 +14,13 @@ from tempfile import TemporaryDirectory
 
 from precision_lint.engine.failures import internal_error
 from precision_lint.engine.revisions import NoRevision, commit_at, files_at
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.project.discovery import DEFAULT_EXCLUDE
 from precision_lint.scan.outcome import Limits, Status
 from precision_lint.scan.unit import Unit, is_data, units
 
-_URL = re.compile(r"(?:https?|ssh|git|file)://|[\w.-]+@[\w.-]+:")
+_URL = regex(r"(?:https?|ssh|git|file)://|[\w.-]+@[\w.-]+:")
 Rows = list[tuple[bytes, bytes | None]]
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import PurePosixPath
 
+from precision_lint.model.frozen import frozen
 from precision_lint.scan.outcome import Limits, Outcome, Status
 
 _PYTHON = (".py", ".ipynb")
@@ -28,7 +29,7 @@ _DATA = frozenset(
 """Suffixes of files whose contents the linter never reads."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Unit:
     """Files that are checked by one process: a project, of which one part is reported on."""
 

@@ -17,6 +17,7 @@ from precision_lint.engine.job import Job
 from precision_lint.engine.parallel import uncollected
 from precision_lint.engine.run import lint
 from precision_lint.engine.settings import Settings
+from precision_lint.facts.dtypes.analysis import InterproceduralAnalysis
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.whole_program import program
 from precision_lint.facts.project import config_files, modules
@@ -316,3 +317,39 @@ def test_a_finding_that_is_not_shown_has_no_fix(
     monkeypatch.setattr(calls, "_receiver", counted)
     command("--no-cache", "--isolated", "--min-confidence", str(least), cwd=root)
     assert len(fixes) == built
+
+
+@pytest.mark.parametrize(
+    ("code", "source", "is_followed"),
+    [
+        ("MP101", "def f(x):\n    return np.array(x)\n", True),
+        ("MP101", "def f(x, m: torch.Tensor):\n    return np.ma.array([1, 2], mask=m)\n", True),
+        ("MP101", "def f(x: torch.Tensor):\n    return np.random.set_state(x)\n", False),
+        ("MP101", "def f(x: torch.Tensor):\n    return np.full((2, 2), 0, x.dtype)\n", False),
+        ("MP101", "def f(x: torch.Tensor):\n    return x.dtype.numpy()\n", False),
+        ("MP202", "def f(model):\n    return sum(p.numel() for p in model.parameters())\n", False),
+        (
+            "MP202",
+            "def f(model):\n    s = torch.amp.GradScaler()\n    return [*model.parameters()]\n",
+            True,
+        ),
+        ("MP409", "def f(out, x: torch.Tensor):\n    dist.all_gather(out, x)\n", True),
+        ("MP409", "def f(x: torch.Tensor):\n    return dnn.all_gather(x, None)\n", False),
+    ],
+)
+def test_callers_are_asked_only_where_a_finding_may_come_of_it(
+    code: str, source: str, is_followed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imports = "import numpy as np, torch\nimport torch.distributed as dist\n"
+    imports += "from torch.distributed.nn import functional as dnn\n\n# Trainer gather half(\n\n"
+    root = project(tmp_path, {"a.py": imports + source})
+    followed: list[object] = []
+    follow = InterproceduralAnalysis._followed
+
+    def counted(self: InterproceduralAnalysis, *given: Any) -> Any:
+        followed.append(self)
+        return follow(self, *given)
+
+    monkeypatch.setattr(InterproceduralAnalysis, "_followed", counted)
+    assert lint(Job(Project(root), Settings(select=(code,))), root / "a.py").failure is None
+    assert bool(followed) is is_followed

@@ -15,13 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.engine import store_key
+from precision_lint.engine import answers, store_key
 from precision_lint.engine.job import Job
 from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
 from precision_lint.engine.store import StoreFile, Unreadable
 from precision_lint.facts.project.imports import Imports
+from precision_lint.facts.project.questions import OF_NAMES
 from precision_lint.model.finding import Confidence
+from precision_lint.model.trace import Question
 from precision_lint.project import disk
 from precision_lint.project.discovery import files
 from precision_lint.project.files import Project
@@ -221,6 +223,28 @@ def test_a_part_of_the_project(root: Path, cache: Path) -> None:
         assert linted == NOTHING
 
 
+def test_a_few_files_leave_the_results_of_all_as_they_are(root: Path, cache: Path) -> None:
+    """A hook that checks one file writes no store of the whole project."""
+    every = [*files([root], root)]
+
+    def part(paths: list[Path]) -> bytes:
+        job = Job(Project(root), SETTINGS, write=False, named=frozenset(paths))
+        run(job, paths, cache_folder=cache)
+        return stored(cache).read_bytes()
+
+    with always_stored() as linted:
+        lint(root, cache)
+        linted.clear()
+        before = stored(cache).read_bytes()
+        assert part([root / "train.py"]) == before
+        assert linted == NOTHING
+        most = part(every[1:])
+        assert most != before  # from now on, this is the run whose results are known
+        linted.clear()
+        assert part(every[1:]) == most
+        assert linted == NOTHING
+
+
 def test_fixes_are_those_of_a_run_without_a_store(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "precision_lint", "-j1", "--unsafe-fixes", "--min-confidence"]
     filler = "# a comment\n" * 100_000  # so that the run is long enough to be stored
@@ -263,6 +287,24 @@ def test_what_is_damaged_is_no_store(root: Path, cache: Path) -> None:
             put(root, "ds.json", "{}\n")
             assert lint(root, cache) == lint(root, None)
             put(root, "ds.json", FILES["ds.json"])
+
+
+def test_questions_about_names_are_not_read_again(
+    root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are most of all questions, and an edit changes no name."""
+    names: Counter[str] = Counter()
+    read = answers.asked
+
+    def counted(line: str) -> Question:
+        question = read(line)
+        names[question[0]] += 1
+        return question
+
+    monkeypatch.setattr(answers, "asked", counted)
+    assert again(root, cache, "vocab.py", FILES["vocab.py"] + "\n# more\n") == ["vocab.py"]
+    assert names
+    assert OF_NAMES.isdisjoint(names)
 
 
 def test_a_file_that_is_named_has_the_result_of_the_whole_run(root: Path, cache: Path) -> None:

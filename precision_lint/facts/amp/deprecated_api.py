@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.missing_names import SINCE
 from precision_lint.facts.context import PythonFile
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python import exports
 from precision_lint.source.python.compatibility import is_for_another_version
@@ -26,7 +26,7 @@ MODULES = frozenset(
 """The modules of the old classes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Api:
     """The replacement of a deprecated function or class: its `name` in `torch`, and the device."""
 
@@ -78,7 +78,7 @@ DEPRECATED_FUNCTIONS = frozenset(
 """The functions of torch that have a device in their name."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeprecatedUse:
     """A deprecated name that is read."""
 
@@ -111,7 +111,7 @@ class DeprecatedUse:
         return is_partial and call.args[0] is self.node
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeprecatedImport:
     """The import of a deprecated name, or of the module that holds it."""
 
@@ -326,7 +326,7 @@ def _holds(pattern: bytes, file: PythonFile) -> bool:
 # Imports
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Import:
     """A name that an import binds in a scope."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.offered_training import may_train
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, trains_in_fp16, unscaler
@@ -20,6 +19,7 @@ from precision_lint.facts.amp.trained_modules import (
     optimized,
     with_adapters,
 )
+from precision_lint.facts.amp.trainer_runs import may_be_launched
 from precision_lint.facts.amp.training_step.conditions import PathConditions, assuming, truth
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
@@ -27,6 +27,8 @@ from precision_lint.facts.dtypes.domain.values import Model
 from precision_lint.facts.dtypes.syntax.conditions import guard_excludes_float16
 from precision_lint.facts.origin import Origin, PathCondition
 from precision_lint.model.dtypes import FLOAT16
+from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import fact
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import dotted
@@ -37,7 +39,18 @@ FLOAT16_CALLS = TRAINING_CALLS | UNSCALING
 _ONLY_FLOAT16 = frozenset({FLOAT16})
 
 
-@dataclass(frozen=True, slots=True)
+@fact
+def may_train_float16(file: PythonFile) -> bool:
+    """True if the weights that a file trains count: it makes what unscales, or launches tell."""
+    code = (
+        *(node.id for node in file.nodes_of(ast.Name)),
+        *(node.attr for node in file.nodes_of(ast.Attribute)),
+        *(node.name.rpartition(".")[2] for node in file.nodes_of(ast.alias)),
+    )
+    return not UNSCALING.isdisjoint(code) or may_be_launched(file)
+
+
+@frozen
 class Float16Weights:
     """Weights that are float16 where they are trained.
 

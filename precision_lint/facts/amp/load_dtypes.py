@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from precision_lint.facts.amp.trainer_setups import SETUPS, trainer_setups
@@ -16,26 +15,28 @@ from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.syntax import callee_name
 
 LOADING = SETUPS | {"from_pretrained", "train"}
 """The calls that show it."""
 
 _FLASH = frozenset({"flash_attention_2", "flash_attention_3"})
-_SETS_HALF = re.compile(
+_SETS_HALF = regex(
     r"float16|fp16|bf16|half\(|autocast|mixed_precision|quantization|load_in_|deepspeed"
     r"|\.to\((?!\s*(?:[\"'](?:cuda|cpu|mps)|(?:\w+\.)*device\s*\)))",
     re.IGNORECASE,
 )
 """What may run a model in half precision that was not loaded so."""
-_PARTLY_TRAINED = re.compile(
+_PARTLY_TRAINED = regex(
     r"\blora|peft|load_in_[48]bit|quantization_config|unsloth|deepspeed|fsdp|requires_grad",
     re.IGNORECASE,
 )
 """What trains something else than the weights as they were loaded, or scales by itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoadDtype:
     """A model in `dtype` and what contradicts it: `setting`, at the place `other`.
 

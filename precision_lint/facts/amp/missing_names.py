@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.compatibility import is_for_another_version
 from precision_lint.source.python.scopes import Scopes, Step, scopes_in
 
@@ -22,7 +22,7 @@ SINCE: Mapping[str, tuple[int, int]] = {
 """The release that brought each name."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MissingName:
     """A name that torch `version` lacks: where it is imported or read."""
 

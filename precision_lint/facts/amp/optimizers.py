@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from precision_lint.facts.dtypes.domain.calls import Argument, Call
+from precision_lint.model.regex import regex
 
 _FAMILIES = (
     "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "SGD", "RMSprop", "Adagrad", "Adadelta", "Rprop",
@@ -23,7 +22,7 @@ OPTIMIZERS = frozenset(
 )
 """The names that optimizers are called by: those of torch, bitsandbytes, apex and others."""
 
-_OF_TORCH = re.compile(r"torch\.optim\.\w+")
+_OF_TORCH = regex(r"torch\.optim\.\w+")
 
 
 def parameters_of(call: Call) -> Argument | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import callee_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -16,7 +16,7 @@ _KEEPING = frozenset({"eval", "train", "cuda", "to", "half", "float", "requires_
 """Methods of a model that return it, if they return."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuantizedLoad:
     """A model with quantized weights: the call that loads it, and the one that says the bits."""
 

@@ -7,15 +7,15 @@ optimizer holds the parameters of one of them.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Dtype
 from precision_lint.model.dtypes import ALIASES, FLOAT16
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
+from precision_lint.model.regex import regex
 from precision_lint.source.python.statements import FunctionDefinition, Loop
 from precision_lint.source.python.syntax import (
     callee_name,
@@ -26,11 +26,11 @@ from precision_lint.source.python.syntax import (
 )
 from precision_lint.source.python.syntax_tree import Scope, calls_by_span, syntax_tree
 
-_UNWRAP = re.compile(r"unwrap")
+_UNWRAP = regex(r"unwrap")
 _ONLY_FLOAT16 = frozenset({FLOAT16})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PipelineCast:
     """A cast of a pipeline, to float16 in all runs or in some."""
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Reference, scopes_in
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signature:
     """The parameters of a callable: `positional` ones may be given by keyword as well."""
 
@@ -72,7 +72,7 @@ class Mismatch(Enum):
     KIND = auto()  # a first argument of another type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrongCall:
     """A call, or a decorator without parentheses, that does not fit its signature.
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.compatibility import is_for_another_version
 from precision_lint.source.python.parse import ParsedPython
@@ -40,7 +40,7 @@ _SETS = {_MATMUL: _OF_PRODUCTS, _CUDNN: frozenset({_CUDNN}), _SETTER: _OF_PRODUC
 """What can be read again after an old setting is written."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """A setting that a file writes: its qualified name, and the literal."""
 
@@ -50,7 +50,7 @@ class Written:
     scope: AnyFunction | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RaisingRead:
     """A read of an old setting, and the write of a new one before it."""
 

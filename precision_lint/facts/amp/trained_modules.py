@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
 from precision_lint.facts.context import PythonFile
@@ -19,6 +18,7 @@ from precision_lint.facts.dtypes.operators.sinks import tensors
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT16
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
@@ -28,7 +28,7 @@ TRAINING_CALLS = frozenset({"parameters", "prepare", "backward", "train", *TRAIN
 """The calls that show what is trained."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrainedModule:
     """A module, or its parameters, where it is trained; `name` is what the code calls it."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.launched_dtypes import float16_given, given_choice
 from precision_lint.facts.amp.setting_paths import setting_path
@@ -18,18 +17,21 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.origin import Choice
 from precision_lint.model.dtypes import FLOAT32
+from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
-_ARGUMENTS = re.compile(r"TrainingArguments$|(?:SFT|DPO|KTO|ORPO|CPO|Reward)Config$")
-_OWN_SCALING = re.compile(r"deepspeed|fsdp", re.IGNORECASE)
+_ARGUMENTS = regex(r"TrainingArguments$|(?:SFT|DPO|KTO|ORPO|CPO|Reward)Config$")
+_OWN_SCALING = regex(r"deepspeed|fsdp", re.IGNORECASE)
 """Backends that accept float16 weights."""
 _FLOAT32 = frozenset({FLOAT32})
 _ADAPTS = frozenset({"get_peft_model", "add_adapter"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrainerRun:
     """A Trainer, the call that loads its model, and what makes that float16 and scales its loss."""
 
@@ -51,6 +53,12 @@ def launched_runs(calls: Iterable[Call], file: PythonFile) -> Iterator[TrainerRu
         models = [call.models[run.model] for call in shown if run.model in call.models]
         if not any(model.is_widened or model.parameters.must_be(_FLOAT32) for model in models):
             yield run
+
+
+@fact
+def may_be_launched(file: PythonFile) -> bool:
+    """True if a launch starts such a run, unless the flow says that the weights are cast."""
+    return any(True for _ in _runs(file))
 
 
 def _runs(file: PythonFile) -> Iterator[TrainerRun]:

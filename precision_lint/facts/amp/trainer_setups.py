@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.lattice import reading
 from precision_lint.facts.dtypes.domain.values import Model
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
@@ -27,7 +27,7 @@ SETUPS = frozenset({"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "Re
 """The trainers. Those of other classes may train something else than the model."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrainerSetup:
     """A trainer: its call, what it trains, and the call that makes its arguments."""
 

@@ -8,27 +8,27 @@ function reads them by their names, makes the batch of them, or gets it from a t
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.dtypes.operators.conversions import CASTS
 from precision_lint.facts.dtypes.syntax.sources import INTEGRAL_NAME, TOKENS
 from precision_lint.model.dtypes import ALIASES, FLOATING
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
 from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
 
-_TOKENIZERS = re.compile(r"(?:^|_)tokenizer?$|^tokenize$|^batch_encode_plus$|^encode_plus$")
+_TOKENIZERS = regex(r"(?:^|_)tokenizer?$|^tokenize$|^batch_encode_plus$|^encode_plus$")
 _SWEEPING: tuple[type[ast.AST], ...] = (ast.DictComp, ast.ListComp, ast.GeneratorExp, ast.For)
 _OF_TYPES = frozenset({"isinstance", "hasattr", "is_tensor"})
 """Conditions that hold for tensors of any dtype."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlanketCast:
     """The cast of each item of a batch.
 
@@ -43,7 +43,7 @@ class BlanketCast:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Sweep:
     """Something that is done to each item of a batch: a value, and what is made of the values.
 

@@ -12,7 +12,6 @@ decides no dtype.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Mapping, Set
 from itertools import chain
 
@@ -21,6 +20,7 @@ from precision_lint.facts.dtypes._generated.operators import METHODS
 from precision_lint.facts.dtypes.functions_of_file import WHOLE, FunctionsOfFile, Reachable
 from precision_lint.facts.dtypes.syntax.item_writes import is_dictionary, may_be_indexed_write
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import children, walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import own_statements
@@ -42,7 +42,7 @@ WRITES = frozenset(
 )  # fmt: skip
 """Those that write one tensor into another."""
 
-_FIXED = re.compile(r"torch\.(?:float|float32|double|float64|half|float16)$")
+_FIXED = regex(r"torch\.(?:float|float32|double|float64|half|float16)$")
 _MAKING = frozenset(
     {"zeros", "ones", "full", "empty", "rand", "randn", "eye", "linspace", "tensor"}
 )
@@ -51,12 +51,12 @@ _FIXING = frozenset({"float", "double", "half"})
 _FIXING_WORDS = _FIXING | _MAKING | {"float32", "float64", "float16"}
 """Words in all that fixes a dtype: see `_FIXED` for the last ones."""
 _CASTING = frozenset({"to", "type", "type_as", "bfloat16", "long", "int", "bool", "item", "tolist"})
-_DEVICE = re.compile(r"device|cuda|cpu|rank")
+_DEVICE = regex(r"device|cuda|cpu|rank")
 _PLAIN = frozenset({"shape", "device", "ndim", "size", "dim", "numel"})
 _OF_TORCH = ("torch.", "F.", "nn.functional.")
-_TESTING_DTYPE = re.compile(r"dtype|is_floating")
+_TESTING_DTYPE = regex(r"dtype|is_floating")
 _MOST_ROUNDS = 24
-_SOURCE = re.compile(
+_SOURCE = regex(
     r"\.\s*(?:float|double|half)\s*\("
     r"|\btorch\.(?:float|double|half|zeros|ones|full|empty|rand|eye|linspace|tensor)"
 )

@@ -7,15 +7,15 @@ with it.
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from operator import attrgetter
 
 from precision_lint.facts.dtypes.operators.module_inputs import LAYERS
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted
@@ -24,7 +24,7 @@ WHOLE = -1
 """All of what a function returns, where its items have positions."""
 
 _ROW: Callable[[ast.stmt], int] = attrgetter("lineno")
-_WORD = re.compile(r"[^\W\d]\w*")
+_WORD = regex(r"[^\W\d]\w*")
 
 
 class FunctionsOfFile:
@@ -153,7 +153,7 @@ class FunctionsOfFile:
         return isinstance(function, ast.Attribute) and self.held.get(function.attr) == {"Embedding"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reachable:
     """Some functions of a file, and which of them others may call."""
 

@@ -13,7 +13,6 @@ import ast
 import re
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Argument, Call, CallSite
@@ -39,15 +38,17 @@ from precision_lint.facts.dtypes.whole_program.interpretation import Interpretat
 from precision_lint.facts.dtypes.whole_program.parameters import bound
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, INT64
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 
 _ASKED = PRODUCTS | WRITES | LAYERS | {SETTING_ITEM}
 _HALF = frozenset({BFLOAT16})
-_CHOOSING = re.compile(r"dtype|autocast|float|half|bf16|fp16|fp32|upcast|precision", re.IGNORECASE)
+_CHOOSING = regex(r"dtype|autocast|float|half|bf16|fp16|fp32|upcast|precision", re.IGNORECASE)
 """In conditions that tell runs of one precision from those of another."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Meeting:
     """A call that is given a dtype that the code decides, and that of the weights."""
 
@@ -68,7 +69,7 @@ class Meeting:
         return min(self.tensor.dtypes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HalfCall:
     """A call of a run whose weights are loaded in bfloat16: see `Meeting` for the rest."""
 

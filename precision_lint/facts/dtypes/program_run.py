@@ -23,17 +23,18 @@ from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.statements import StatementInterpreter
 from precision_lint.facts.dtypes.syntax.definitions import module_of
 from precision_lint.facts.dtypes.whole_program.interpretation import Interpretation, Subject
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import Definition, blocks
 from precision_lint.source.python.syntax import dotted
 
-_MAKING = re.compile(
+_MAKING = regex(
     r"(?:torch\.)?nn\.[A-Z]"
     r"|torch\.(?:rand|zeros|ones|full|empty|arange|linspace|tensor|as_tensor|eye|from_numpy|load)"
 )
 """Functions of torch that make a tensor or a module."""
 
-_RELATIVE = re.compile(r"^from\s+\.", re.MULTILINE)
+_RELATIVE = regex(r"^from\s+\.", re.MULTILINE)
 
 
 def calls_in_program(file: PythonFile, names: frozenset[str]) -> list[Call]:

@@ -8,15 +8,15 @@ statement of its own leaves `mask` as it was, and so does `x = x.float()` where 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Dtype, Tensor, Unknown
 from precision_lint.facts.dtypes.operators.conversions import CASTS
 from precision_lint.model.dtypes import FLOATING
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.functions import functions_named
 from precision_lint.source.python.nodes import walk
@@ -44,7 +44,7 @@ _OF_TENSORS = frozenset(
 )  # fmt: skip
 """What tensors have, and modules, batches and other objects with such casts have not."""
 
-_ANY = re.compile(r"Any|Tensor|Array|Parameter|Type$|T$")
+_ANY = regex(r"Any|Tensor|Array|Parameter|Type$|T$")
 """In the names of annotations that may be those of tensors: `Any`, `BoolTensor`, `TensorT`."""
 
 _OF_MODULES = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
@@ -53,7 +53,7 @@ _OF_FILES = frozenset({"checkpoint", "data"})
 """Kinds of origins: a file can hold whole modules as well."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnusedCast:
     """A cast without an effect: of a tensor that keeps its dtype."""
 

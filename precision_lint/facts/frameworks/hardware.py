@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
@@ -12,6 +12,7 @@ from precision_lint.facts.hardware.gpus import Gpu, gpu
 from precision_lint.facts.hardware.requests import requested_gpus
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 
 _EMULATES_BFLOAT16 = (2, 3)
@@ -21,7 +22,7 @@ can be made (pytorch/pytorch#115924); before, wherever the GPU computes in bfloa
 _NOTE = "the GPU of the run is named here"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class GpuSource:
     """What is written of a GPU. What the user's option says of it is written nowhere."""
 

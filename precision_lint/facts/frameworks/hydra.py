@@ -15,6 +15,8 @@ from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import (
@@ -26,10 +28,8 @@ from precision_lint.source.config.settings_tree import (
     mappings,
 )
 
-_ITEM = re.compile(
-    r"(?:(?P<how>optional|override)\s+)?(?P<path>[\w./-]+?)(?:@(?P<package>[\w.:-]+))?"
-)
-_HEADER = re.compile(r"\s*#\s*@(\w+)\s+(\S+)\s*")
+_ITEM = regex(r"(?:(?P<how>optional|override)\s+)?(?P<path>[\w./-]+?)(?:@(?P<package>[\w.:-]+))?")
+_HEADER = regex(r"\s*#\s*@(\w+)\s+(\S+)\s*")
 _SELF = "_self_"
 _GLOBAL = "_global_"
 _MAX_FILES = 64
@@ -129,7 +129,7 @@ def _defaults(file: ParsedConfig) -> Sequence | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Item:
     """One of a defaults list: a file below a group, and the package that its settings go to."""
 
@@ -141,7 +141,7 @@ class _Item:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Layer:
     """A mapping of a file, and the keys below the root that lead to it.
 

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import dropwhile
 from pathlib import PurePosixPath
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.shell.commands import Command
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import UNKNOWN
 
-_RUNNERS = re.compile(
-    r"(?:.*/)?(?:python[\d.]*|torchrun|deepspeed|srun|mpirun|composer|colossalai)"
-)
+_RUNNERS = regex(r"(?:.*/)?(?:python[\d.]*|torchrun|deepspeed|srun|mpirun|composer|colossalai)")
 _ACCELERATE = ("accelerate", "launch")
 _LAUNCHING_MODULES = frozenset({
     "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch",
     "torch.backends.xeon.run_cpu", "intel_extension_for_pytorch.cpu.launch",
     "paddle.distributed.launch",
 })  # fmt: skip
-_PROCESSES = re.compile(r"--(?:nproc|nproc[_-]per[_-]node|ngpus?|nnodes)(?:=.*)?")
+_PROCESSES = regex(r"--(?:nproc|nproc[_-]per[_-]node|ngpus?|nnodes)(?:=.*)?")
 """Options of a program that starts others in several processes."""
 _FLAGS = frozenset({"--use_env", "--use-env", "--standalone", "--no_python"})
 _MODULE = ("-m", "--module")  # `deepspeed` and `torchrun` know the long name
@@ -42,12 +42,12 @@ _HANDLING = frozenset({
 """
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _MANAGING = frozenset({"container", "compose"})
-_FLAG = re.compile(
+_FLAG = regex(
     r"-[ditPq]+|--(?:rm|detach|interactive|tty|init|privileged|publish-all|read-only|quiet"
     r"|no-healthcheck|oom-kill-disable|use-api-socket)"
 )
 """The options of `docker run` that take no value."""
-_ENTERING_FLAG = re.compile(
+_ENTERING_FLAG = regex(
     r"-[ceC]+|--(?:nv|rocm|cleanenv|contain|containall|writable|writable-tmpfs|no-home|fakeroot)"
 )
 """Those of `apptainer exec`."""
@@ -59,17 +59,17 @@ _MANAGERS = frozenset({
     "uv", "poetry", "pdm", "pixi", "hatch", "rye", "pipenv", "conda", "mamba", "micromamba",
 })  # fmt: skip
 """Programs whose `run` starts a command in an environment that they manage."""
-_OF_MANAGER = re.compile(
+_OF_MANAGER = regex(
     r"--(?:extra|group|no-group|only-group|no-extra|with|with-editable|with-requirements|python"
     r"|env-file|project|directory|package|index|index-url|name|prefix|cwd|environment|feature"
     r"|manifest-path|executable|refresh-package|upgrade-package|python-platform)|-[npeCPw]"
 )
 """The options of these that take a value."""
-_OF_PREFIX = re.compile(r"-.*|[A-Za-z_]\w*=.*|\d+(?:\.\d+)?[smhd]?", re.DOTALL)
-_TOOL = re.compile(r"(?:.*/)?[a-z][\w.-]*")
+_OF_PREFIX = regex(r"-.*|[A-Za-z_]\w*=.*|\d+(?:\.\d+)?[smhd]?", re.DOTALL)
+_TOOL = regex(r"(?:.*/)?[a-z][\w.-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Launch:
     """A command taken apart. `program` is a path, a module, or a tool with its subcommand."""
 

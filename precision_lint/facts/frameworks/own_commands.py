@@ -4,20 +4,20 @@ pyproject.toml, `console_scripts` in setup.cfg and setup.py.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 
-_SECTION = re.compile(
+_SECTION = regex(
     r"\[(?:project|tool\.poetry)\.scripts\]([^\[]{0,20000})"
     r"|\bconsole_scripts[\"']?[ \t]*[:=][ \t]*"
     r"(?:\[([^\]]{0,20000})\]|((?:[^\n]*\n)(?:[ \t]+[^\n]*\n|\n)*))"
 )
-_SCRIPT = re.compile(
+_SCRIPT = regex(
     r"""(?<![\w.-])([\w.-]+)["']?[ \t]*=[ \t]*["']?"""
     r"""([A-Za-z_][\w.]*)(?::([A-Za-z_]\w*)[\w.]*)?["']?[ \t]*(?=[,\n\r#\[]|$)"""
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.frameworks.table import Framework, Key
+from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import LOW, PRECISIONS, Precision, precision_of, switched_by
 
 Part: TypeAlias = Literal["compute", "weights", "matmul"]
@@ -22,7 +22,7 @@ _NO_RUNS = frozenset({"gpu", "program"})
 """Links that say where a run computes, and what its program does."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chosen:
     """What one setting chooses: for computing, for the weights, or for products of float32.
 

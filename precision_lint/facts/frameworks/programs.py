@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.training_step.conditions import truth
 from precision_lint.facts.context import PythonFile
@@ -19,6 +18,7 @@ from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.frameworks.table import Key
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 from precision_lint.model.trace import Question, repeat, traced
 from precision_lint.source.config.config_file import ParsedConfig
@@ -29,7 +29,7 @@ _ADAPTERS = frozenset({"get_peft_model", "add_adapter"})
 _ASKED = _TRAINERS | _ADAPTERS
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Weights:
     """The dtype of what is trained, and the cast that makes it so."""
 
@@ -37,7 +37,7 @@ class _Weights:
     cast: Span
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Known:
     """What the weights are in the runs in which some options have these values."""
 
@@ -46,7 +46,7 @@ class _Known:
     asked: tuple[Question, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class ProgramSource:
     """The program of a run; `option` is whether one of its switches is on, None if unknown."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 
@@ -17,10 +17,11 @@ from precision_lint.facts.frameworks.sources import (
 )
 from precision_lint.facts.frameworks.table import Framework, Key, Link
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """A setting as the framework reads it, and where it is written: nowhere, for a default.
 
@@ -53,7 +54,7 @@ class Setting:
         return Related(self.written.file.text.place(self.written.origin.span), message)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class EffectiveConfig:
     """One configuration as one framework reads it, with the configurations that it refers to.
 

@@ -7,7 +7,7 @@ of them. References are followed from a file, and back to the files that refer t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
@@ -57,6 +57,7 @@ from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.facts.runs.targets import refused_arguments
 from precision_lint.facts.runs.understood import understood
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.trace import note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
@@ -234,7 +235,7 @@ def _is_composed_of(path: Path, run: EffectiveConfig) -> bool:
     )
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Linker:
     """Follows references. The text of the checked file may differ from the one on the disk."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -15,7 +14,9 @@ from typing import Protocol, TypeAlias
 from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.table import Framework, Key
 from precision_lint.model.finding import Place, Related, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
+from precision_lint.model.regex import regex
 from precision_lint.source.config import settings_tree as tree
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options, pairs
@@ -24,12 +25,12 @@ from precision_lint.source.shell.words import UNKNOWN
 
 Origin: TypeAlias = "tree.Member | Option | Assigned | CodePlace"
 
-_INTERPOLATION = re.compile(r"\$\{([\w.-]+)\}")
+_INTERPOLATION = regex(r"\$\{([\w.-]+)\}")
 _MAX_HOPS = 8
 _MOST_SECTIONS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodePlace:
     """Where something is decided that is no setting by itself, and how a report calls that."""
 
@@ -37,7 +38,7 @@ class CodePlace:
     note: str = "the program sets it here"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Occurrence:
     """A value as its format's loader reads it, and where it is written.
 
@@ -111,7 +112,7 @@ class Source(Protocol):
         """True if something that cannot be read may set what is not written here."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class MappingSource:
     """A mapping of a YAML, JSON, TOML or Python file, or of several that are composed."""
 
@@ -249,7 +250,7 @@ def _is_open(mapping: tree.Mapping) -> bool:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class CommandSource:
     """The options of a program that a command starts. A later option beats an earlier one."""
 
@@ -332,7 +333,7 @@ def _sets(program: str, name: str) -> bool:
     return bool(re.search(rf"\b{escaped}\b\s*(?::[^=\n]+)?=[^=]|[\"']{escaped}[\"']", program))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class OverrideSource(CommandSource):
     """The words `trainer.precision=16` of a command line, which Hydra puts over its files."""
 
@@ -363,7 +364,7 @@ def typed(word: str | bool | None) -> object:
     return word
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class EnvironmentSource:
     """Variables that become settings, and the one that holds further options."""
 
@@ -394,7 +395,7 @@ class EnvironmentSource:
         return True
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class CallSource:
     """What a run gives to a call in its program: the arguments that its settings decide.
 
@@ -432,7 +433,7 @@ class CallSource:
                 yield path
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class RolesSource(CallSource):
     """What a program makes of the settings of a run, by what it is for: `autocast`, `scaler`."""
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from precision_lint.model.finding import Applicability, Confidence, Severity
+from precision_lint.model.frozen import frozen
 
 Form: TypeAlias = Literal["mapping", "call", "command", "launcher", "environment"]
 Kind: TypeAlias = Literal["boolean", "text", "number", "path", "any"]
@@ -33,7 +34,7 @@ class TableError(ValueError):
     """A table contains something that the format does not allow. The message names file and key."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recognizer:
     """One way in which settings reach the framework, and how it is recognized.
 
@@ -70,7 +71,7 @@ class Recognizer:
     """Of environments: the variable that holds further command-line words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """A setting. Its name is the dotted path from the root of what the framework reads."""
 
@@ -85,7 +86,7 @@ class Key:
     """Other spellings of a value, in lower case: `bfloat16 = "bf16"`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     """Another configuration that takes part in the run, as `name:key` in conditions."""
 
@@ -108,7 +109,7 @@ class Link:
     """What is not said here is taken from there."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Test:
     """What must certainly hold for a setting; unknown never does."""
 
@@ -132,7 +133,7 @@ class Test:
     """A regular expression for the whole of a text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repair:
     """What a fix writes: which settings go, which get another value, which are added."""
 
@@ -146,7 +147,7 @@ class Repair:
     safety: Applicability = Applicability.SAFE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conflict:
     """A combination of settings, and what the framework does with it."""
 
@@ -179,7 +180,7 @@ class Conflict:
     repair: Repair | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Framework:
     """All that is known of one framework."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from precision_lint.facts.context import ConfigFile, finding_in
@@ -34,7 +34,9 @@ from precision_lint.model.finding import (
     Severity,
     Span,
 )
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.model.rule import Rule
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.config.config_file import ParsedConfig
@@ -43,10 +45,10 @@ from precision_lint.source.config.settings_tree import Mapping, Member
 _IN_CODE = r"(?=[ \t]*[()\[,\r\n]|[ \t]+(?:as|import)\b)"
 """What follows a name in code, and rarely in the sentences of comments and messages."""
 _MAIN = rb"__main__"
-_VALUE = re.compile(r"\{([\w.:]+)\}")
+_VALUE = regex(r"\{([\w.:]+)\}")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Verdict:
     """A conflict that holds in a run, at the place where it is to be reported."""
 

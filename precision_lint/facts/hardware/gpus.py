@@ -13,19 +13,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
 _BFLOAT16 = 8.0
 _FLOAT8 = 8.9
 
-_VENDORS = re.compile(r"(?:nvidia|tesla|geforce|amd|instinct)+(?=\w)")
-_MEMORY = re.compile(r"(?<=[a-z])\d+gb?$")  # `volta32gb`, but not `v100`
-_WORDS = re.compile(r"[a-z0-9]+")
+_VENDORS = regex(r"(?:nvidia|tesla|geforce|amd|instinct)+(?=\w)")
+_MEMORY = regex(r"(?<=[a-z])\d+gb?$")  # `volta32gb`, but not `v100`
+_WORDS = regex(r"[a-z0-9]+")
 _MOST_WORDS = 4  # `rtx 6000 ada generation`
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gpu:
     """A model, or a generation of models that are alike in this."""
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from precision_lint.facts.hardware.gpus import Gpu, gpu, machine_gpu
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import (
     MAX_DEPTH,
@@ -27,16 +28,16 @@ from precision_lint.source.config.settings_tree import (
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 
-_SCHEDULED = re.compile(r"^[ \t]*#(?:SBATCH|PBS|BSUB|\$)[ \t](?P<options>[^\n]*)", re.MULTILINE)
+_SCHEDULED = regex(r"^[ \t]*#(?:SBATCH|PBS|BSUB|\$)[ \t](?P<options>[^\n]*)", re.MULTILINE)
 _OPTIONS = (
     # Slurm: what names the GPU itself, then what the nodes are called
-    re.compile(r"--gres(?:=|\s+)[\"']?(?:[\w/:]+,)*gpu:(?P<gpu>[A-Za-z][\w.-]*)"),
-    re.compile(r"--gpus(?:-per-\w+)?(?:=|\s+)[\"']?(?P<gpu>[A-Za-z][\w.-]*)(?=:\d|\s|$)"),
-    re.compile(r"(?:^|\s)-G\s*(?P<gpu>[A-Za-z][\w.-]*)(?=:\d|\s|$)"),
+    regex(r"--gres(?:=|\s+)[\"']?(?:[\w/:]+,)*gpu:(?P<gpu>[A-Za-z][\w.-]*)"),
+    regex(r"--gpus(?:-per-\w+)?(?:=|\s+)[\"']?(?P<gpu>[A-Za-z][\w.-]*)(?=:\d|\s|$)"),
+    regex(r"(?:^|\s)-G\s*(?P<gpu>[A-Za-z][\w.-]*)(?=:\d|\s|$)"),
     # PBS, LSF, Grid Engine
-    re.compile(r"\b(?:gpu_type|gpu_model|gputype|gmodel)=(?P<gpu>\w[\w.-]*)"),
-    re.compile(r"(?:--constraint(?:=|\s+)|(?:^|\s)-C\s*)(?P<gpu>\"[^\"\n]+\"|'[^'\n]+'|\S+)"),
-    re.compile(r"(?:--partition(?:=|\s+)|(?:^|\s)-p\s*)(?P<gpu>\"[^\"\n]+\"|'[^'\n]+'|\S+)"),
+    regex(r"\b(?:gpu_type|gpu_model|gputype|gmodel)=(?P<gpu>\w[\w.-]*)"),
+    regex(r"(?:--constraint(?:=|\s+)|(?:^|\s)-C\s*)(?P<gpu>\"[^\"\n]+\"|'[^'\n]+'|\S+)"),
+    regex(r"(?:--partition(?:=|\s+)|(?:^|\s)-p\s*)(?P<gpu>\"[^\"\n]+\"|'[^'\n]+'|\S+)"),
 )
 """The options of a scheduler that can name a GPU, the clearest first."""
 
@@ -51,14 +52,14 @@ _MACHINES = frozenset({
 _SECTIONS = frozenset({
     "resources", "compute", "machineSpec", "machine_spec", "any_of", "ordered", "policy",
 })  # fmt: skip
-_LABEL = re.compile(r"gpu|accelerator|instance-type|machine|vm-size")
-_AMOUNT = re.compile(r"[\d.\s]*(?:[GM]i?B?)?", re.IGNORECASE)
+_LABEL = regex(r"gpu|accelerator|instance-type|machine|vm-size")
+_AMOUNT = regex(r"[\d.\s]*(?:[GM]i?B?)?", re.IGNORECASE)
 
 _Choice: TypeAlias = "tuple[Gpu | None, Span]"
 """One of the GPUs that a run may get, None if it is not known, and where it is named."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GpuRequest:
     """The GPUs of which a run gets one, and where that is written."""
 

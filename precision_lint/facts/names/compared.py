@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import arguments_of, binding, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -42,7 +42,7 @@ _ARRAYS = frozenset({"paddle", "mindspore", "oneflow", "keras", "tensorflow", "j
 _BRANCHES = (ast.If, ast.IfExp, ast.Try, ast.While, ast.Match, ast.BoolOp)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NeverEqual:
     """A comparison, the texts in it that name dtypes, and whether it compares the dtype's `str`.
 

@@ -7,14 +7,14 @@ change, and an attribute that is assigned have none.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Setting
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -22,12 +22,12 @@ from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
-_OF_A_PART = re.compile(r"\w_(?:cfg|config)$")
+_OF_A_PART = regex(r"\w_(?:cfg|config)$")
 """Objects such as `hf_config` and `text_config` describe a part: options of another program, which
 its parser puts into one namespace, are no attributes of theirs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """A text that an argument can be.
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import parameters
 from precision_lint.source.python.syntax_tree import SyntaxTree
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Keywords:
     """What a call is given by name, and the call of its function that passes some of it on."""
 

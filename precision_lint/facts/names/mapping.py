@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16, FLOAT32
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import qualified
@@ -26,7 +26,7 @@ _NAMED: Mapping[str, str] = {
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A name, where it is written, the dtype that it names, and the one that it stands for."""
 
@@ -46,7 +46,7 @@ class Entry:
         return not self.is_right and self.dtype in _HALF
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrongEntry:
     """An entry with another dtype than its name says, and a right one beside it, if any."""
 

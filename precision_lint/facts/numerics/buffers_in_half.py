@@ -33,13 +33,14 @@ from precision_lint.facts.numerics.positions import (
 from precision_lint.facts.numerics.uses import used_by
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _UPCASTS = frozenset({"float", "to"})
-_ANGLE = re.compile(r"\b(?:cos|sin|polar)\(")
+_ANGLE = regex(r"\b(?:cos|sin|polar)\(")
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
 

@@ -9,9 +9,8 @@ loaded in bfloat16 (`half_run`).
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 from precision_lint.facts.amp.regions.half_regions import half_regions, may_train_under_autocast
@@ -30,7 +29,9 @@ from precision_lint.facts.numerics.wide_numbers import may_be_wide
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16
 from precision_lint.model.finding import Confidence, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.ranges import LAYOUTS
+from precision_lint.model.regex import regex
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -51,7 +52,7 @@ _SHIFTED = frozenset({"masked_fill", "index_fill"})
 
 FILLS = frozenset(_NUMBER)
 
-_WORTH_A_LOOK = re.compile(
+_WORTH_A_LOOK = regex(
     r"(?<![\w.])(?:\d[\d_]*(?:\.\d*)?[eE]\+?(?:[4-9]|\d\d)|\d{6,}|[6-9]\d{4}|\d+(?:_\d{3})+)"
     r"|\d\s*(?:\*\*|<<|\*)\s*\d|finfo\(|\b[A-Z][A-Z_]{2,}\s*[,)]"
 )
@@ -65,7 +66,7 @@ _HALF = frozenset({BFLOAT16})
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fill:
     """A call that fills a tensor of a half dtype with a number outside of its range.
 

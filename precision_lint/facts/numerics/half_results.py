@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from precision_lint.facts.amp.regions.autocast import records_no_gradients
 from precision_lint.facts.context import PythonFile
@@ -29,6 +28,8 @@ from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.choosing import options_choosing
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, HALF
 from precision_lint.model.finding import Related
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.statements import FunctionDefinition, Loop, own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted, last_name
@@ -38,10 +39,10 @@ SCORES = frozenset({"softmax", "log_softmax"})
 _SCORED_BY = frozenset({"tolist", "item", "gather", "topk", "argsort", "sort", "cumsum", "numpy"})
 """What is done with scores that are compared, ranked, or reported."""
 
-_SAMPLING = re.compile(r"(?:^|_)sampl(?:e|ing)(?:_(?:ids?|tokens?|logits))?$")
+_SAMPLING = regex(r"(?:^|_)sampl(?:e|ing)(?:_(?:ids?|tokens?|logits))?$")
 """What chooses a token is called: `self.sampling_ids(logp, …)`."""
 
-_LOSS = re.compile(r"(?:^|_)loss(?:es)?(?:_|$)")
+_LOSS = regex(r"(?:^|_)loss(?:es)?(?:_|$)")
 
 _OF_SAMPLING = frozenset({"top_p", "top_k", "typical_p", "min_p"})
 """Parameters of functions that choose a token: they compare scores with a threshold."""
@@ -52,7 +53,7 @@ SUMS = frozenset({"mean", "sum"})
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HalfResult:
     """A call that works in half precision; `related` are the place of the dtype and the use."""
 
@@ -380,6 +381,6 @@ def _is_widened(node: ast.Call, named: list[str], syntax: SyntaxTree) -> bool:
     )
 
 
-_EMA = re.compile(r"EMA|Ema(?![a-z])|(?:Moving|Exponential)Average|AverageModel")
+_EMA = regex(r"EMA|Ema(?![a-z])|(?:Moving|Exponential)Average|AverageModel")
 """What classes of averages are called."""
 _UPDATES = frozenset({"lerp_", "lerp", "_foreach_lerp_", "mul_", "_foreach_mul_", "mul"})

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
@@ -22,6 +21,9 @@ from precision_lint.facts.dtypes.domain.values import Sequence as Items
 from precision_lint.facts.dtypes.operators.sinks import tensors
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 
 HALF_UPDATES = (
     OPTIMIZERS | UNSCALING | SETUPS | {"parameters", "named_parameters", "backward", "train"}
@@ -41,7 +43,7 @@ at 3e-4, 97. float16 has three more bits.
 _WITH_LARGE_STEPS = frozenset({"RMSprop", "Rprop"})
 """Those whose first steps are a multiple of the rate: at 2e-5, RMSprop moves 90 of 100."""
 
-_STOCK = re.compile(
+_STOCK = regex(
     r"(?:torch\.optim|bitsandbytes\.optim(?:\.\w+)?|transformers(?:\.\w+)*|lion_pytorch"
     r"|apex\.optimizers|timm\.optim(?:\.\w+)?)\.\w+"
 )
@@ -54,21 +56,19 @@ _STOCK_OF_TRAINERS = frozenset(
     }
 )  # fmt: skip
 """What the argument `optim` calls them."""
-_OWN_COPY = re.compile(
+_OWN_COPY = regex(
     r"deepspeed|megatron|fsdp|fullysharded|fully_shard|master_weight|main_param|fp32_param"
     r"|stochastic|kahan|copy_stochastic|optimi\b|anyprecision|galore|hqq|\blora|peft|load_in_[48]bit"
     r"|quantization_config|colossalai|fabric\b|lightning",
     re.IGNORECASE,
 )
 """What keeps float32 weights, rounds stochastically, or trains something else than the weights."""
-_FREEZING = re.compile(
-    r"requires_grad_\(\s*(?:requires_grad\s*=\s*)?False|requires_grad\s*=\s*False"
-)
+_FREEZING = regex(r"requires_grad_\(\s*(?:requires_grad\s*=\s*)?False|requires_grad\s*=\s*False")
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HalfUpdate:
     """Weights of a half dtype that an optimizer updates; `origin` made them so.
 
@@ -90,10 +90,20 @@ class HalfUpdate:
         return is_small and self.dtype == BFLOAT16 and self.optimizer not in _WITH_LARGE_STEPS
 
 
+@fact
+def keeps_float32(file: PythonFile) -> bool:
+    """True if something in the file keeps float32 weights, or does not train all of them."""
+    text = file.text.text
+    return _OWN_COPY.search(text) is not None or _FREEZING.search(text) is not None
+
+
 def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     """The optimizers of a file that update weights in half precision."""
-    if _OWN_COPY.search(file.text.text) or _FREEZING.search(file.text.text):
-        return
+    found = list(_half_updates(calls, file))
+    yield from found if found and not keeps_float32(file) else ()
+
+
+def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     scaled = unscaler(calls, file) is not None
     for call in calls:
         given = parameters_of(call)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Literal
 
@@ -29,7 +28,9 @@ from precision_lint.facts.numerics.uses import holders, mentions, used_by
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16, HALF
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.ranges import LAYOUTS
+from precision_lint.model.regex import regex
 from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
@@ -45,17 +46,17 @@ OUTER = frozenset({"outer", "ger", "einsum"})
 _OF_POSITIONS = ANGLES | OUTER
 """What positions are made angles with."""
 
-_RANGE_IN_HALF = re.compile(
+_RANGE_IN_HALF = regex(
     r"\b(?:arange|linspace)\([^#]{0,300}?(?:dtype\s*=\s*(?!torch\.(?:u?int|long|float\b|float32))"
     r"|\)\.(?:to|type|type_as|half|bfloat16)\((?!torch\.(?:u?int|long|float\b|float32)))"
 )
-_CAST_TIMESTEP = re.compile(r"timesteps?(?:\[\w+\])?\.(?:to|type|type_as|half|bfloat16)\(")
-_NAMED = re.compile(r"(?:\w+\.)*(\w+)(?:\[\w+\])?")
-_TIMESTEP = re.compile(r"(?<!num)(?<!num_train)(?:^|_)timesteps?$")
-_ANGLE = re.compile(rf"\b(?:{'|'.join(sorted(ANGLES))})\s*\(")
+_CAST_TIMESTEP = regex(r"timesteps?(?:\[\w+\])?\.(?:to|type|type_as|half|bfloat16)\(")
+_NAMED = regex(r"(?:\w+\.)*(\w+)(?:\[\w+\])?")
+_TIMESTEP = regex(r"(?<!num)(?<!num_train)(?:^|_)timesteps?$")
+_ANGLE = regex(rf"\b(?:{'|'.join(sorted(ANGLES))})\s*\(")
 _PRODUCTS = ("einsum(", "matmul(", "bmm(", " @ ")
 
-_NO_HALF_DTYPE = re.compile(
+_NO_HALF_DTYPE = regex(
     rf"^torch\.(?:{'|'.join(name for name, dtype in ALIASES.items() if dtype not in HALF)})$"
     r"|(?:^|[._])device$"
 )
@@ -64,7 +65,7 @@ _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Position:
     """Positions in a half dtype: a range that is made so, timesteps that are cast, a product.
 

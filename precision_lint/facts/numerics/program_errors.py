@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
@@ -20,16 +19,18 @@ from precision_lint.facts.numerics.refused_arrays import refused_certainly
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32, FLOATING
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 
-_CASTING = re.compile(
+_CASTING = regex(
     r"\b(?:deepspeed|accelerate|apex|fabric|colossalai|set_default_\w+)\b"
     r"|\.(?:modules|named_modules|children|named_children|apply|_apply)\(",
     re.IGNORECASE,
 )
 """Libraries that cast the modules which they are given, and visits of the layers of a module."""
 
-_IN_PLACE = re.compile(
+_IN_PLACE = regex(
     r"^[ \t]*[\w.\[\]]+\."
     r"(?:(?:half|bfloat16|float|double)\(\)|to\([^\n]*(?:dtype|torch\.\w+)[^\n]*\))[ \t]*(?:#|$)"
     r"|\.data[ \t]*=(?!=)",
@@ -41,7 +42,7 @@ _WRITES = {"__setitem__": "an indexed write", "__setattr__": "an assignment of a
 """What the statements are that these operators stand for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramError:
     """A call that raises: what is wrong with it, the error, where the dtypes come from."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
@@ -26,6 +25,7 @@ from precision_lint.facts.numerics.program import calls_of_program
 from precision_lint.facts.numerics.uses import used_by
 from precision_lint.model.dtypes import FLOAT16, HALF
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
@@ -34,7 +34,7 @@ _VANISHING = 2.0**-25
 """The largest number that float16 rounds to zero."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramRounding:
     """A call that loses digits: what it computes, in which dtype, and what comes of it."""
 

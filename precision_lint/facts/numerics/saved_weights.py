@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
@@ -13,6 +12,7 @@ from precision_lint.facts.dtypes.operators.operands import may_fail_on_purpose
 from precision_lint.facts.dtypes.operators.sinks import LACKING, tensors
 from precision_lint.facts.numerics.program import calls_of_program
 from precision_lint.model.dtypes import BFLOAT16
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -24,7 +24,7 @@ _NUMPY = (Constant("np"), Constant("numpy"))
 _READING = frozenset({"get_tensor", "get_slice"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NumPyRead:
     """A call that reads a file as arrays of NumPy, and the one that wrote bfloat16 into it."""
 

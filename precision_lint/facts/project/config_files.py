@@ -6,14 +6,16 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from precision_lint.facts.frameworks.triggers import COMPOSED, is_about_settings, may_be_read
 from precision_lint.facts.project.modules import ParsedModules
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import T
+from precision_lint.model.regex import regex
 from precision_lint.model.trace import Kept, apart, note
 from precision_lint.project import disk
 from precision_lint.project.discovery import Kind, kind_of
@@ -28,24 +30,24 @@ if TYPE_CHECKING:
     from precision_lint.source.python.parse import ParsedPython
     from precision_lint.source.shell.parse import Follow, Script
 
-_SUFFIX = re.compile(rb"\.(?:jsonc?|ya?ml|toml|env|conf(?:ig)?|cfg|(?:ba|z|k)?sh|py)\b")
-_MODULE = re.compile(rb"[ \t]-m[ \t]+[\w.]*?(\w+)(?![\w.])")
+_SUFFIX = regex(rb"\.(?:jsonc?|ya?ml|toml|env|conf(?:ig)?|cfg|(?:ba|z|k)?sh|py)\b")
+_MODULE = regex(rb"[ \t]-m[ \t]+[\w.]*?(\w+)(?![\w.])")
 """`python -m package.module` names a file as well."""
-_HYDRA = re.compile(rb"(?:config[_-]name|-cn)[ \t=]+[\"']?([\w-]+)\b(?!\.)")
+_HYDRA = regex(rb"(?:config[_-]name|-cn)[ \t=]+[\"']?([\w-]+)\b(?!\.)")
 """So do `--config-name base` and `@hydra.main(config_name="base")`, without its suffix."""
 _OF_NAMES = b"-._0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LONGEST_NAME = 200
 """Bytes of the name of a file before its suffix."""
-_DEFAULTS = re.compile(rb"^defaults:[ \t]*(?:#.*)?\r?\n((?:[ \t]*(?:[-#].*)?\r?\n)+)", re.MULTILINE)
+_DEFAULTS = regex(rb"^defaults:[ \t]*(?:#.*)?\r?\n((?:[ \t]*(?:[-#].*)?\r?\n)+)", re.MULTILINE)
 """Hydra's list of the files from which a file is composed."""
-_DEFAULTS_IN_A_ROW = re.compile(rb"^defaults:[ \t]*(\[[^]]*\]|[\w./-]+)", re.MULTILINE)
+_DEFAULTS_IN_A_ROW = regex(rb"^defaults:[ \t]*(\[[^]]*\]|[\w./-]+)", re.MULTILINE)
 """`defaults: [model, _self_]`, and `defaults: base.yaml` of NeMo RL."""
-_NAMED = re.compile(rb"[\w.-]+")
+_NAMED = regex(rb"[\w.-]+")
 _MAX_SOURCED = 16
 """Files that one script takes over."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ConfigFiles:
     """Reads files once. `None` means that a file is missing or cannot be read."""
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from precision_lint.facts.project.imports import names_of_modules
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ LARGEST = 4 << 20
 _MOST = 8
 """Documents that are asked about one name: their examples are much alike."""
 
-_BFLOAT16 = re.compile(r"bfloat16|\bbf16\b", re.IGNORECASE)
+_BFLOAT16 = regex(r"bfloat16|\bbf16\b", re.IGNORECASE)
 _WORDS = (b"bfloat16", b"bf16", b"BF16", b"BFLOAT16")
 _SHOWING = (b">>>", b"```", b"~~~", b"code-block::", b"code::", b"nbformat")
 _BUILT = frozenset({"pyproject.toml", "setup.py", "setup.cfg"})
-_NAME = re.compile(rb"[A-Za-z_]\w*")
+_NAME = regex(rb"[A-Za-z_]\w*")
 
 
 class Documents:

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from precision_lint.facts.dtypes.syntax.sources import MODULE_NAME
@@ -24,6 +24,8 @@ from precision_lint.facts.settings.vocabulary import (
     switches_float16,
 )
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.nodes import children
@@ -32,7 +34,7 @@ from precision_lint.source.python.syntax import last_name
 from precision_lint.source.text.text import SourceText
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Half:
     """The names of a half dtype.
 
@@ -51,7 +53,7 @@ class Half:
 
 BFLOAT16 = Half(
     (b"bfloat16", b"bf16", b"BF16", b"BFLOAT16"),
-    re.compile(
+    regex(
         r"""(?:bf16|bfloat16)["']?\s*[:=] | --[\w.-]{0,64}(?:bf16|bfloat16)
           | [:=\s\[,]["']?(?:torch\.|amp_|mixed_|pure_)?(?:bf16|bfloat16)""",
         re.VERBOSE | re.IGNORECASE,
@@ -79,14 +81,14 @@ STORED_WEIGHTS = "weights are made bfloat16 here"
 _B, _F = "b", "f"
 _ON = frozenset({"true", "yes", "1"})
 _AUTO = "auto"
-_AUTOCAST = re.compile(r"(?:^|_)(?:amp|mixed|autocast)(?:_|$)|mixed_precision")
+_AUTOCAST = regex(r"(?:^|_)(?:amp|mixed|autocast)(?:_|$)|mixed_precision")
 _TESTING = frozenset({"hasattr", "isinstance", "getattr"})
-_COMPUTING = re.compile(
+_COMPUTING = regex(
     r"autocast|mixed_?precision|Trainer|TrainingArg|Accelerator|Fabric|Strategy|Plugin|custom_fwd",
     re.IGNORECASE,
 )
 """Names of calls that are given the dtype of computations: weights stay in float32."""
-_LOADING = re.compile(
+_LOADING = regex(
     r"from_(?:pretrained|config|single_file)|set_default_dtype|load|model|pipe(?:line)?(?:_|$)"
 )
 """Names of functions that load or make modules, or set the dtype in which modules are made."""
@@ -94,7 +96,7 @@ _OPTIONS = frozenset({"add_argument", "option"})
 _OF_AN_OPTION = frozenset({"default", "choices", "type"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Use:
     """A place that names the dtype, and the name of the setting that it sets, if any.
 
@@ -222,7 +224,7 @@ def _use_in_config(given: Declaration, half: Half) -> Use | None:
     return Use(given.origin.span, path[-1], is_weak=value == _AUTO, stored=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Around:
     """What is known of a node from those around it: see `Use`."""
 
@@ -236,6 +238,9 @@ class _Around:
         return replace(self, setting=name, stored=self.stored and not _AUTOCAST.search(name))
 
 
+_NOTHING_AROUND = _Around()
+
+
 class _Code:
     """The uses in a Python file, in the order of the source."""
 
@@ -243,7 +248,7 @@ class _Code:
         self.file = file
         self.half = half
 
-    def uses(self, node: ast.AST, around: _Around = _Around()) -> Iterator[Use]:
+    def uses(self, node: ast.AST, around: _Around = _NOTHING_AROUND) -> Iterator[Use]:
         match node:
             case ast.Expr(value=ast.Constant()) | ast.JoinedStr():
                 return  # prose

@@ -34,6 +34,7 @@ from precision_lint.facts.project.records import Kind, Records
 from precision_lint.facts.project.starred import names_at_top
 from precision_lint.facts.project.torch_names import torch_needed
 from precision_lint.model.finding import Confidence, Related
+from precision_lint.model.regex import regex
 from precision_lint.model.trace import Question, apart, note
 from precision_lint.project.contents import Contents, digest_of
 from precision_lint.project.discovery import kind_of
@@ -344,8 +345,8 @@ KINDS: Mapping[str, Kind] = {
 """What is kept of a file."""
 
 
-_SETTINGS_MODULE = re.compile(r"(?:^|_)(?:config|conf|settings|constants|arg(?:ument)?s)\d*$")
-_OF_THE_PROJECT = re.compile(r"(?:conf|configs?|recipes|scripts)$")
+_SETTINGS_MODULE = regex(r"(?:^|_)(?:config|conf|settings|constants|arg(?:ument)?s)\d*$")
+_OF_THE_PROJECT = regex(r"(?:conf|configs?|recipes|scripts)$")
 
 
 def _configures(path: Path) -> bool:

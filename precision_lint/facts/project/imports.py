@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from precision_lint.facts.project.module_files import ModuleFiles
 from precision_lint.facts.project.reaching import MOST_LINKED, Numbers, Reaching
 from precision_lint.facts.project.starred import Starred
+from precision_lint.model.regex import regex
 from precision_lint.model.trace import apart
 
 if TYPE_CHECKING:
@@ -18,17 +19,17 @@ if TYPE_CHECKING:
     from precision_lint.project.files import Project
 
 # The end of the line before is searched for more than twice as fast as `^`; no match takes it.
-_IMPORT = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([^\n#(]+(?:\([^)]{0,9999}\))?)")
-_MODULES = re.compile(
+_IMPORT = regex(rb"\n[ \t]*(?:from|import)[ \t]+([^\n#(]+(?:\([^)]{0,9999}\))?)")
+_MODULES = regex(
     rb"\n[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]{0,9999}\)|[^\n]*)"
     rb"|import[ \t]+([\w., \t]+))"
 )
-_USED = re.compile(
+_USED = regex(
     rb"(def |self\.|\.)(\w+)"
     rb"(?:([(\[])|[ \t]*=(?!=)|(\.(?:bfloat16|half)\(|\.to\([^()\n]*(?:dtype|torch\.)))"
 )
 """A word that is defined, called, assigned or cast: what leads to it, and what follows."""
-_WORD = re.compile(rb"\w+")
+_WORD = regex(rb"\w+")
 _OF_TENSORS = (b"torch", b"tensor", b"model", b"lightning", b"accelerate", b"CfgNode")
 """A file that mentions none of them makes no tensors, and declares no settings of yacs."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
+from precision_lint.model.frozen import frozen
 from precision_lint.project import disk
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _MOST_DROPPED = 50_000_000
 """Characters of the files whose trees are dropped before garbage is collected."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Read:
     """What parsing a text gave: a file, or why there is none."""
 

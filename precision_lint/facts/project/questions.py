@@ -6,7 +6,6 @@ answer is compared by a digest, which says no more of it than that it is the sam
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -151,8 +150,16 @@ def _written(answer: object) -> str:
 
 def written(question: Question) -> str:
     """A question as a line of text."""
+    import json  # which a run without a store need not load
+
     name, *arguments = question
     return json.dumps([name, *map(_encoded, arguments)], separators=(",", ":"))
+
+
+def name_of(line: str) -> str:
+    """The name of the question that a line of text is: most are about names alone."""
+    _, name, *_ = line.split('"', 2)
+    return name
 
 
 def asked(line: str) -> Question:
@@ -161,6 +168,8 @@ def asked(line: str) -> Question:
     Raises:
         ValueError: it is none.
     """
+    import json
+
     match json.loads(line):
         case [str(name), *arguments] if name in ANSWERS:
             return (name, *map(_decoded, arguments))

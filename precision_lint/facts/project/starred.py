@@ -13,8 +13,9 @@ from pathlib import Path
 from precision_lint.facts.project.module_files import ModuleFiles
 from precision_lint.facts.project.reaching import MOST_LINKED, Numbers, Reaching
 from precision_lint.facts.project.records import Records
+from precision_lint.model.regex import regex
 
-_TOP = re.compile(
+_TOP = regex(
     rb"^(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)"
     rb"|((?:from|import|if|try|elif|else|except|finally|with|for|while|match)\b"
     rb"[^\n]*(?:\n(?:[ \t)][^\n]*)?)*"
@@ -22,7 +23,7 @@ _TOP = re.compile(
     re.MULTILINE,
 )
 """A definition at the top level of a module, or another statement that may bind names there."""
-_BINDING = re.compile(
+_BINDING = regex(
     rb"\b(?:from|import)[ \t][^\n(]*(?:\((?:[^)#]|#[^\n]*)*\))?"
     rb"|\b(?:def|class)[ \t]+\w+"
     rb"|\bas[ \t]+[^\n:]+"
@@ -31,9 +32,9 @@ _BINDING = re.compile(
     re.MULTILINE,
 )
 """What binds names in such a statement: all of its words count, which are more than are bound."""
-_STARRED = re.compile(rb"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]*\(?[ \t]*\*", re.MULTILINE)
-_ALL = re.compile(rb"^__all__[ \t]*=[ \t]*(?:\[[^\]]*\]|\([^)]*\))[ \t]*$", re.MULTILINE)
-_WORD = re.compile(rb"[^\W\d]\w*")
+_STARRED = regex(rb"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]*\(?[ \t]*\*", re.MULTILINE)
+_ALL = regex(rb"^__all__[ \t]*=[ \t]*(?:\[[^\]]*\]|\([^)]*\))[ \t]*$", re.MULTILINE)
+_WORD = regex(rb"[^\W\d]\w*")
 
 
 def names_at_top(path: Path, content: bytes, argument: str = "") -> str:

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-_IMPORTS = re.compile(
+from precision_lint.model.regex import regex
+
+_IMPORTS = regex(
     r"(?m)^(?:import[ ]+(torch\.[\w.]+)|from[ ]+(torch[\w.]*)[ ]+import[ ]*(\([^)]*|[^\n]*))"
 )
 

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.model.regex import regex
 from precision_lint.source.python.functions import Defined, functions_around
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
-_CALLED_BY_OTHERS = re.compile(r"__\w+__|main|cli|app|run|forward|backward|setup_context")
+_CALLED_BY_OTHERS = regex(r"__\w+__|main|cli|app|run|forward|backward|setup_context")
 """What Python, a command of an installed package, or torch calls by its name."""
 
 _PLAIN = frozenset({"ABC", "Enum", "Function", "Generic", "Module", "Protocol", "object"})

@@ -15,13 +15,14 @@ from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import readings
 from precision_lint.facts.frameworks.sources import MappingSource
 from precision_lint.facts.project.facts import Recording
+from precision_lint.model.regex import regex
 from precision_lint.model.trace import note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 
 _SLUG = "hf_model"
 _SAVED = "config.json"
-_WEIGHTS = re.compile(
+_WEIGHTS = regex(
     r"\.(?:safetensors|bin|pt|pth|ckpt|gguf|msgpack|h5|onnx|npz)$|\.index\.json$", re.IGNORECASE
 )
 

@@ -6,10 +6,10 @@ With `NAME: FoundationStereo`, what is in `models/foundationstereo/trainer.py` r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Scalar, mappings
 
@@ -17,7 +17,7 @@ _LEAST_LETTERS = 4
 _MOST_LETTERS = 40
 _MOST_MORE = 3
 """Characters after the name of a folder in the name of a model: `msnet` for `MSNet2D`."""
-_OTHER = re.compile(r"[^a-z0-9]")
+_OTHER = regex(r"[^a-z0-9]")
 
 
 def names_in(file: ParsedConfig) -> frozenset[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.frameworks.table import Key
@@ -12,6 +11,7 @@ from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.settings.given import Kind
 from precision_lint.model.finding import Place, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.nodes import walk
@@ -19,7 +19,7 @@ from precision_lint.source.python.nodes import walk
 _PARSERS = ("HfArgumentParser", "TrlParser", "H4ArgumentParser", "ArgumentParser")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class DefaultsSource:
     """What the program of a launch takes for the options that are not given."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from precision_lint.facts.runs.interpreter.program import Program
@@ -16,6 +15,7 @@ from precision_lint.facts.runs.interpreter.tables import lookups
 from precision_lint.facts.settings.given import Declaration, Kind
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
 from precision_lint.model.finding import Place
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.precision import precision_of, switched_by
 from precision_lint.source.python.parse import ParsedPython
@@ -27,7 +27,7 @@ _MOST_VALUES = 10
 _BITS = frozenset({8, 16, 32, 64})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Domain:
     """An option, as a command line or a class calls it, and its values, each with its place."""
 

@@ -12,16 +12,15 @@ from pathlib import Path
 
 from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.project.facts import Recording
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 
-_MAIN = re.compile(
+_MAIN = regex(
     rb"""^if[ \t(]+(?:__name__[ \t]*==[ \t]*["']__main__["']|["']__main__["'][ \t]*==[ \t]*"""
     rb"""__name__)""",
     re.MULTILINE,
 )
-_STARTS = re.compile(
-    rb"^(?:for|while)[ \t]|^(?:\w+\.)?(?:main|train|run|Fire|app|cli)\(", re.MULTILINE
-)
+_STARTS = regex(rb"^(?:for|while)[ \t]|^(?:\w+\.)?(?:main|train|run|Fire|app|cli)\(", re.MULTILINE)
 """A loop, or the call of a main function, at the top of a file."""
 
 

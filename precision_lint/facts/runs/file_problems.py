@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from precision_lint.facts.frameworks.reading import EffectiveConfig
@@ -11,9 +11,10 @@ from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.problems import Form, problem
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class FileProblem:
     """A problem of a setting, what the program raises, and the place in the code that shows it."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.facts.frameworks.recognition import called
@@ -19,15 +18,17 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.keys import parts_of, words_of
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
 
-_PARSERS = re.compile(r"\w*Parser")
+_PARSERS = regex(r"\w*Parser")
 """`HfArgumentParser`, and what extends it."""
 _FILLING = frozenset({"tyro.cli", "simple_parsing.parse", "draccus.parse", "pyrallis.parse"})
 _NAMED = ("dataclass_types", "config_class")
-_MENTIONED = re.compile(
+_MENTIONED = regex(
     r"Parser\(\s*(?:dataclass_types\s*=\s*)?(?:[\[(A-Z]|[a-z]\w*\s*\))"
     r"|\b(?:cli|parse)\(\s*(?:config_class\s*=\s*)?[A-Z]"
 )
@@ -37,7 +38,7 @@ _MOST_STEPS = 8
 _MOST_FILES = 60
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Filled:
     """What a program fills: the frameworks of the classes that its parsers make, and whether there
     are any such classes.

@@ -11,7 +11,7 @@ import ast
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
@@ -49,6 +49,8 @@ from precision_lint.facts.runs.ways import (
 )
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import may_choose_precision
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition, FunctionDefinition
@@ -75,12 +77,12 @@ _HANDING_ON = frozenset({"str", "bool", "int", "getattr", "instantiate"})
 
 _CASTING = frozenset({"to", "astype", "set_dtype"})
 """Methods of torch, JAX and MLX that cast something."""
-_OF_DTYPE = re.compile(r"dtype|precision", re.IGNORECASE)
+_OF_DTYPE = regex(r"dtype|precision", re.IGNORECASE)
 
 _Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Asked:
     """A setting by its name in the program.
 
@@ -123,7 +125,7 @@ def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] 
     return next(iter(_Flow(program)._starts(asked)), None)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Flow:
     program: Program
     is_precise: bool = False

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -19,7 +18,9 @@ from precision_lint.facts.frameworks.sources import Occurrence, typed
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.settings.vocabulary import is_setting_of_precision, names_precision
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.model.trace import apart, note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
@@ -30,19 +31,19 @@ _MOST_HOPS = 3
 """Variables that are put into others."""
 _MOST_SCRIPTS = 40
 _MOST_FOLDERS = 2
-_COMMAND = re.compile(r"(?:[^\\\n]|\\[\s\S])*")
+_COMMAND = regex(r"(?:[^\\\n]|\\[\s\S])*")
 """A line, with those that continue it."""
-_TEXT = re.compile(r"""\$\{?([A-Za-z_]\w*)""", re.ASCII)
-_KEYWORD = re.compile(
+_TEXT = regex(r"""\$\{?([A-Za-z_]\w*)""", re.ASCII)
+_KEYWORD = regex(
     r"(?:^|[;\n]|\b(?:then|do|else)\b)[ \t]*"
     r"(?:(if|case)\b(?:[^\n;]|;;)*|(elif)\b[^\n;]*|(fi|esac)\b)",
     re.MULTILINE,
 )
-_SHORT = re.compile(r"^[ \t]*(?:\[\[?|test)[ \t][^\n]*?(?:&&|\|\|)[^\n]*", re.MULTILINE)
+_SHORT = regex(r"^[ \t]*(?:\[\[?|test)[ \t][^\n]*?(?:&&|\|\|)[^\n]*", re.MULTILINE)
 """`[ "$AMP" = true ] && FLAGS="--amp"`."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Handed:
     """A launch that gets a setting, its file, and the option that it is, or is the value of.
 
@@ -56,7 +57,7 @@ class Handed:
     """A condition on the setting decides whether the launch gets the option."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Held:
     """A variable that holds a setting: its value, or the words of an option."""
 

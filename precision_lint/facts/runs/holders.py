@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from precision_lint.facts.runs.ways import key_of_holder, spread
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
@@ -29,7 +29,7 @@ _MOST_CALLS = 12
 _WRAPPING = frozenset({"Optional", "Annotated", "Final", "ClassVar", "List", "list", "Sequence"})
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Holder:
     """The sections that an object may stand for, and the classes that it may be of."""
 
@@ -43,7 +43,7 @@ class Holder:
 _NONE = Holder()
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Holders:
     """Finds out what objects of a program hold; `files` gives those that mention a name."""
 

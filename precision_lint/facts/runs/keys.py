@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -12,14 +11,16 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.imported_by_name import imported_by_name
 from precision_lint.facts.runs.loading import FORMATS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar, Sequence
 
-_KEY = re.compile(r"[\w-]+")
+_KEY = regex(r"[\w-]+")
 """What a program may mention; `images/a.png: [poses/a.mp4]` is data."""
-_HANDED_ON = re.compile(r"kwargs\b")
+_HANDED_ON = regex(r"kwargs\b")
 """Sections whose keys are the parameters of something else, which need not be in the program."""
-_READ = re.compile(
+_READ = regex(
     r"""["'](?:\w+#)*(\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)"""
 )
 _SPREAD = "**"
@@ -37,7 +38,7 @@ _MOST_BESIDES = 90
 """Of those that it imports by name: registries import all that they offer."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Keys:
     """The names of the settings of a file that a program mentions, and those about precision."""
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.known import Known, equal
 from precision_lint.facts.runs.torch_sinks import TorchPlace
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import Scope, syntax_tree
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Loser:
     """A setting whose branch is not asked for, because that of the winner comes first."""
 

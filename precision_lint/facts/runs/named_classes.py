@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import (
     Mapping,
@@ -25,12 +26,12 @@ from precision_lint.source.config.settings_tree import (
 _NAMING = ("_target_", "class_path", "target", "type", "class_name", "_name_")
 _CALLED = ("_target_", "class_path")
 _ARGUMENTS = frozenset({"init_args", "params", "kwargs", "args", "arguments"})
-_PLAIN = re.compile(r"[\w-]{2,60}", re.ASCII)
+_PLAIN = regex(r"[\w-]{2,60}", re.ASCII)
 """A name in a registry."""
-_PATH = re.compile(r"(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)", re.ASCII)
+_PATH = regex(r"(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)", re.ASCII)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class NamedClass:
     """A class or a function of the project that a section names."""
 

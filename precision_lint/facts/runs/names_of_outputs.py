@@ -8,27 +8,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 
-_PRINTING = re.compile(r"[ \t]*(?:echo|printf|log|info|warn|die|error|logger)\b")
-_STARTS = re.compile(r"\b(?:python[\d.]*|torchrun|deepspeed|accelerate|srun|bash|sh|eval|xargs)\b")
-_FILES = re.compile(r"[ \t]*(?:mkdir|rm|touch|tee|grep|cat|ls|tail|head|cp|mv|test|\[+)\b")
+_PRINTING = regex(r"[ \t]*(?:echo|printf|log|info|warn|die|error|logger)\b")
+_STARTS = regex(r"\b(?:python[\d.]*|torchrun|deepspeed|accelerate|srun|bash|sh|eval|xargs)\b")
+_FILES = regex(r"[ \t]*(?:mkdir|rm|touch|tee|grep|cat|ls|tail|head|cp|mv|test|\[+)\b")
 _OUTPUT = r"(?:log|out|save|result|exp|run_?name|job|wandb|tag|title|summary|session|name)"
-_TO_OUTPUT = re.compile(
+_TO_OUTPUT = regex(
     rf"(?:>>?|\btee[ \t]+(?:-a[ \t]+)?|--?[\w.-]*{_OUTPUT}[\w.-]*[ \t=])[ \t]*[\"']?[^\s\"'|;]*$",
     re.IGNORECASE,
 )
 """What stands before a variable that is a part of the name of an output."""
-_NAMED = re.compile(
+_NAMED = regex(
     rf"[ \t]*(?:export[ \t]+|local[ \t]+|readonly[ \t]+)?(\w*{_OUTPUT}\w*)=", re.IGNORECASE
 )
-_COMMENT = re.compile(r"[ \t]*#")
-_CONTINUED = re.compile(r"\\\r?\n")
-_PART = re.compile(r"[\w./:-]")
+_COMMENT = regex(r"[ \t]*#")
+_CONTINUED = regex(r"\\\r?\n")
+_PART = regex(r"[\w./:-]")
 """A character beside a variable that makes one word of both."""
 _LONGEST = 2_000
 """Characters of a line; a longer one may be anything."""
-_EXPORTED = re.compile(r"\bset[ \t]+-a\b|allexport")
+_EXPORTED = regex(r"\bset[ \t]+-a\b|allexport")
 
 
 def names_outputs(name: str, file: ParsedConfig) -> bool:

@@ -16,6 +16,7 @@ from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.settings.vocabulary import chooses_precision
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.config.options import Option
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import last_name, qualified
@@ -35,12 +36,12 @@ _RECORDING = frozenset({
 })  # fmt: skip
 """Functions that write settings down, or hand them on to nobody else."""
 _RECORDERS = ("wandb.init", "wandb.config.update", "swanlab.init", "deepspeed.initialize")
-_HIDDEN = re.compile(
+_HIDDEN = regex(
     r"_get_kwargs\(|\bdir\(|\bsys\.argv|\bimport_module\(|\b__import__\("
     r"|(?<![.\w])(?:exec|eval)\([^\n]{0,300}\b(?:args|opts?|hparams|options|FLAGS|flags|open)\b"
 )
 """Texts of programs that may read settings by names which they do not write."""
-_DEFINITION = re.compile(
+_DEFINITION = regex(
     r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+(\w+)|class[ \t]+(\w+)[ \t]*(?:\(([^)]*)\))?)",
     re.MULTILINE,
 )

@@ -7,7 +7,6 @@ run. An option that changes no sink is not understood: it may do something that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
@@ -21,6 +20,7 @@ from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.refusals import refusals
 from precision_lint.facts.runs.sinks import Sink, sinks
 from precision_lint.model.finding import Place
+from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import Precision, precision_of, switched_by
 
 Kind: TypeAlias = Literal["followed", "refused", "not followed"]
@@ -34,7 +34,7 @@ _Position: TypeAlias = "tuple[Place, Part, str]"
 _Outcome: TypeAlias = "tuple[Precision | None, str]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offer:
     """A precision that a run of a program can have, and what chooses it."""
 
@@ -51,7 +51,7 @@ class Offer:
     """Why it is refused, or the source of what decides."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offers:
     """All that a program offers. `decisive` are the sinks that its options decide."""
 
@@ -61,7 +61,7 @@ class Offers:
     """What it decides whatever its options are."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Followed:
     """An option that sinks depend on: what they come to for each value, and which they are."""
 

@@ -8,7 +8,6 @@ with its options.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -16,16 +15,17 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.keys import parts_of
 from precision_lint.facts.runs.ways import members
 from precision_lint.facts.settings.given import normal
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, last_name
 
-_MERGING = re.compile(
+_MERGING = regex(
     r"\bset_defaults\(|\bvars\(|\b__dict__\b|\bsetattr\(|\bNamespace\(|\bnamespace=|configargparse"
     r"|jsonargparse|\bexec\(|\bglobals\(\)|\bHfArgumentParser\b|\bTrlParser\b|\bfrom_cli\("
 )
 """How a program puts what it loads into the object that holds its options, or the other way."""
 _PARSING = frozenset({"parse_args", "parse_known_args"})
-_DECLARED = re.compile(r"""["']--([\w-]+)["']""")
+_DECLARED = regex(r"""["']--([\w-]+)["']""")
 
 
 def options_alone(names: frozenset[str], program: Path, project: Recording) -> frozenset[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -51,6 +51,8 @@ from precision_lint.facts.runs.witnesses import group_of
 from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
 from precision_lint.source.python.bindings import enclosing_class
@@ -63,11 +65,11 @@ _MOST = 60
 _MOST_LIKELY = 6
 """Programs that are compared where nothing tells them apart."""
 _TARGET = "_target_"
-_PACKAGE = re.compile(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
+_PACKAGE = regex(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
 _GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
 """Words in the names of many programs."""
 _UNKNOWN = "unknown until run time"
-_ARGUMENT = re.compile(r"\((\w+)=\)$")
+_ARGUMENT = regex(r"\((\w+)=\)$")
 _MAKING = frozenset({
     "zeros", "ones", "full", "empty", "normal", "uniform", "rand", "randn", "arange", "array",
     "asarray", "tensor", "zeros_like", "ones_like", "full_like", "linspace", "eye",
@@ -77,7 +79,7 @@ _MOST_PLACES = 24
 """Places of one setting that are looked at."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Missed:
     """A program that gets a setting, and where it reads it, if it is seen to."""
 
@@ -85,7 +87,7 @@ class Missed:
     read: tuple[Path, int] | None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Purposes:
     """Finds out what settings of a project are for, each way through a program once."""
 

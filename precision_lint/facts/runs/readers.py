@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
@@ -41,19 +40,21 @@ from precision_lint.facts.runs.witnesses import (
     programs_of,
     takes_words,
 )
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 
-_WORD = re.compile(r"[a-z]+\d*")
-_FILE = re.compile(r"[\w./-]+\.(?:ya?ml|json|toml)\b")
-_NUMBERED = re.compile(r"([a-z]+)\d+")
+_WORD = regex(r"[a-z]+\d*")
+_FILE = regex(r"[\w./-]+\.(?:ya?ml|json|toml)\b")
+_NUMBERED = regex(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
-_PREPARING = re.compile(
+_PREPARING = regex(
     r"(?:^|_)(?:preprocess|preprocessing|convert|converter|download|prepare|tokenize|merge)(?:_|$)"
 )
 """Programs for data and weights, which import what the others do and mention what that does."""
 _ASIDE = frozenset({"doc", "docs"})
 _MARKS = tuple(map(bytes.decode, CLEAR_MARKS))
-_SETTING = re.compile(
+_SETTING = regex(
     r"mixed_precision|\bprecision[\"'=]|\b(?:use_|enable_)?(?:fp16|bf16|amp|half)\b|tf32|fp8"
     r"|\w_dtype\b|[\"']dtype[\"']"
 )
@@ -220,7 +221,7 @@ def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near
     ]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Near:
     """A program, the share of the keys that it mentions, and the words that its name has in common
     with the path of the file.

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Scalar, mappings
 
@@ -15,18 +16,18 @@ _LEAST = 2
 """Measured numbers that make a record."""
 _DIGITS = 6
 """Digits of a number that was measured: people write shorter ones."""
-_OUTCOME = re.compile(
+_OUTCOME = regex(
     r"(?:^|_)(?:accuracy|acc|f1|perplexity|ppl|bleu|elapsed|duration|throughput|latency|runtime"
     r"|tflops|mfu|peak_memory)(?:_|$)|(?:^|_)loss$|_seconds$|_per_sec(?:ond)?s?$",
     re.IGNORECASE,
 )
-_CHOSEN = re.compile(
+_CHOSEN = regex(
     r"max|min|limit|timeout|threshold|target|warmup|interval|every|budget|weight|coef|alpha|lambda"
     r"|scale|patience|tolerance",
     re.IGNORECASE,
 )
 """Names of numbers that somebody chooses: `max_latency_seconds`."""
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = regex(
     r"^(?:git_(?:commit|sha|branch)\w*|hostname|(?:cuda|cudnn|driver|nvidia_driver|torch|pytorch"
     r"|python|transformers)_version|(?:gpu|device)_name|generated_at|finished_at|started_at"
     r"|timestamp)$",
@@ -34,10 +35,10 @@ _ENVIRONMENT = re.compile(
 )
 """What a run notes of where and when it took place."""
 _LEAST_SIGNS = 3
-_WRITING = re.compile(r"\bjson\.dumps?\(")
+_WRITING = regex(r"\bjson\.dumps?\(")
 
 
-_OUTPUT = re.compile(r"(?:^|_)(?:out|output|save|log|logging|run|result|results|exp)_(?:dir|path)$")
+_OUTPUT = regex(r"(?:^|_)(?:out|output|save|log|logging|run|result|results|exp)_(?:dir|path)$")
 """Names of the folder that a run writes to."""
 _LEAST_PARTS = 2
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.interpreter.tables import lookups
 from precision_lint.model.finding import Place
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -25,7 +25,7 @@ _STOPPING = frozenset({"error", "exit", "fail"})
 """Functions after which a program does not go on: `parser.error`, `sys.exit`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """A statement that stops a run because of an option."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import dataclass
 from typing import TypeVar
 
 from precision_lint.facts.runs.flows import files_of, paths_of
@@ -19,7 +18,9 @@ from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import MAIN, TOP, mentions
 from precision_lint.facts.runs.readers import named_files
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.config.settings_tree import Scalar, mappings
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition
@@ -29,9 +30,7 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 T = TypeVar("T")
 
 _REGISTERING = "register"
-_MAY_BE_ONE = re.compile(
-    r"^@[\w.]*\bregister|^[A-Za-z_]\w*(?:: [^=\n]*)? = (?:\{|dict\()", re.MULTILINE
-)
+_MAY_BE_ONE = regex(r"^@[\w.]*\bregister|^[A-Za-z_]\w*(?:: [^=\n]*)? = (?:\{|dict\()", re.MULTILINE)
 _LEAST = 2
 """Entries of a table of which one is chosen."""
 _MOST_ROUNDS = 6
@@ -39,7 +38,7 @@ _DECLARING = frozenset({"add_argument", "option", "Option", "field", "Field", "p
 """Calls whose texts choose nothing."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Entry:
     """A function or a class of a registry, with the names that settings may choose it by."""
 

@@ -7,7 +7,6 @@ of its weights. The places are in `sinks`, their values under the run come from 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, count
@@ -27,13 +26,14 @@ from precision_lint.facts.settings.vocabulary import (
     names_precision,
 )
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.options import options
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 ONE_OF = ", one of "
 """What follows the name of a place that is the first of several in as many files."""
 _SLUG = "pytorch"
-_FILE = re.compile(r"\.(?:ya?ml|json|toml)\b")
+_FILE = regex(r"\.(?:ya?ml|json|toml)\b")
 
 
 def may_give_roles(launch: Launch) -> bool:

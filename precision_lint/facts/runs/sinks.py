@@ -7,7 +7,6 @@ tables say which argument is a precision.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.facts.frameworks.precision import Part, chosen
@@ -20,13 +19,14 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.torch_sinks import MARKS, TorchPlace, outcomes, running_places
 from precision_lint.model.finding import Place
+from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import Precision
 from precision_lint.project import disk
 
 _MOST_FILES = 30
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sink:
     """A place that decides a precision, and the one that it gets in a run.
 

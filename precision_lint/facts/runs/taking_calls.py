@@ -14,6 +14,7 @@ from precision_lint.facts.settings.vocabulary import (
     may_choose_precision,
     names_precision,
 )
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -29,11 +30,11 @@ _NOTING = frozenset({
     "loguru", "rich", "tqdm", "omegaconf", "yaml", "pandas", "click", "typer",
 })  # fmt: skip
 """Libraries that note down what a run does, or hold its settings."""
-_KEEPING = re.compile(
+_KEEPING = regex(
     r"(?:args|config|cfg|opts|options|params|settings|parser|namespace)$", re.IGNORECASE
 )
 """Names of classes that hold settings."""
-_FOR_LOADING = re.compile(r"(?:^|_)(?:model|init|load|loading)_(?:\w+_)?kwargs$")
+_FOR_LOADING = regex(r"(?:^|_)(?:model|init|load|loading)_(?:\w+_)?kwargs$")
 """Names of tables that somebody else gives to what loads a model."""
 _QUANTIZED = ("load_in_4bit", "load_in_8bit", "bnb_4bit_quant_storage", "use_bnb_nested_quant")
 _READ_BY_TRL = {"get_quantization_config": (*_QUANTIZED, "bnb_4bit_quant_type")}

@@ -7,9 +7,7 @@ name, quantized loading and what its weights are computed in, the default dtype,
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
@@ -21,8 +19,10 @@ from precision_lint.facts.runs.interpreter.alternatives import alternatives
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.precision import Precision, precision_of
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -85,14 +85,14 @@ _SWITCHES = frozenset({
     "torch.backends.cuda.matmul.allow_tf32", "torch.backends.cudnn.allow_tf32",
 })  # fmt: skip
 _MOST_PLACES = 200
-_OF_DTYPE = re.compile(r"dtype|precision")
-_OF_ALL = re.compile(
+_OF_DTYPE = regex(r"dtype|precision")
+_OF_ALL = regex(
     r"(?:base_|hf_|gpt_|diffusion_)?(?:model|net|network|unet\d*|transformer|llm|pipe|pipeline)"
 )
 """Names of what a program runs as a whole; a reward model and a VAE are only parts of it."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class TorchPlace:
     """A place that decides the precision of something.
 

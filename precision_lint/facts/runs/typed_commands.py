@@ -12,6 +12,7 @@ from pathlib import Path
 from precision_lint.facts.frameworks.launches import Launch, launch
 from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.project.facts import Recording
+from precision_lint.model.regex import regex
 from precision_lint.source.config.parse import parse_config
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
@@ -23,7 +24,7 @@ _MARK = r"[ \t]*(?:#+|//|\*)?[ \t]*"
 """Before a line of a comment."""
 _LONGEST = 3_000
 """Characters of a command."""
-_CONTINUED = re.compile(rf"\\\r?\n{_MARK}")
+_CONTINUED = regex(rf"\\\r?\n{_MARK}")
 
 
 def typed_commands(text: str, name: str, near: Path, project: Recording) -> Iterator[Launch]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from precision_lint.facts.frameworks.launches import Launch, launch
@@ -14,6 +13,7 @@ from precision_lint.facts.runs.unread_scripts import beside_launches, of_launch
 from precision_lint.facts.runs.unread_texts import of_lines
 from precision_lint.facts.runs.unread_trees import of_documents
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import Format, ParsedConfig
 from precision_lint.source.text.text import SourceText
 
@@ -21,7 +21,7 @@ _MOST = 200
 """Settings of one file; where there are more, it is a table of some kind."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Unread:
     """Settings that belong together: those of a launch, or those of a file."""
 

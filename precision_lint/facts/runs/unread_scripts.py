@@ -18,6 +18,7 @@ from precision_lint.facts.settings.vocabulary import (
 )
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options, pairs
 from precision_lint.source.shell.commands import PRINTING, Command, inner_script
@@ -26,15 +27,15 @@ from precision_lint.source.shell.words import UNKNOWN
 
 Known: TypeAlias = "frozenset[Written]"
 
-_DEFAULT = re.compile(r"""["']?\$\{\w+:?[-=]["']?([^{}]*?)["']?\}["']?""", re.ASCII)
+_DEFAULT = regex(r"""["']?\$\{\w+:?[-=]["']?([^{}]*?)["']?\}["']?""", re.ASCII)
 """`${FLAGS:---fp16 --seed 1}`, the whole value of a variable."""
-_STARTING = re.compile(
+_STARTING = regex(
     r"\b(?:python[\d.]*|torchrun|deepspeed|accelerate launch|srun|bash)[ ]+\S|\.py(?:[ ]|$)"
 )
 """What a text holds that shows a command."""
-_SENDING = re.compile(r"[^\n;&#]*[|>]")
+_SENDING = regex(r"[^\n;&#]*[|>]")
 """What follows a command whose output goes to another one, or to a file."""
-_OF_CALLER = re.compile(
+_OF_CALLER = regex(
     r"""["']?(?:\$(?:\d|\{\d+\})|\$\{\w+\#{1,2}[^{}]*\}"""
     r"""|\$\([ ]*echo[ ]+["']?\$\{?\w+\}?["']?[ ]*\|[ ]*(?:cut|sed|awk)\b.*\))["']?""",
     re.ASCII,

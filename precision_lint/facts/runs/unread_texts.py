@@ -8,15 +8,16 @@ from collections.abc import Iterator
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, typed
 from precision_lint.facts.settings.vocabulary import is_setting_of_precision
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 
 _LONGEST = 2_000
 """Characters of a text in which options are looked for; a longer one is a page."""
-_GIVEN = re.compile(
+_GIVEN = regex(
     r"(?:^|[\s,;'\"])(?:--([A-Za-z][\w.-]*)(?:[= ]([^\s,;'\"]+))?|([A-Za-z]\w*)=([\w.-]+))"
 )
 """An option or an argument in a text: `--dtype half`, `pretrained=a,dtype=float16`."""
-_LINE = re.compile(
+_LINE = regex(
     r"""^[ \t]*(?:-[ \t]+)?["']?(?P<name>[A-Za-z][\w.-]*)["']?[ \t]*[:=][ \t]*["']?
         (?P<value>[^\s"'#,(]+)["']?
       | [(,\s](?P<argument>[A-Za-z]\w*)=["']?(?P<given>[\w.]+)["']?(?=[,)])""",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
@@ -20,6 +20,7 @@ from precision_lint.facts.runs.registries import chosen_texts, passed_over
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.settings_tree import Scalar, mappings
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import qualified
@@ -29,7 +30,7 @@ _MOST = 60
 """Places of one program; more are those of a library."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Use:
     """What a place is given in one run.
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from precision_lint.facts.runs.interpreter.started import offered
 from precision_lint.facts.runs.taking_calls import is_option_of_precision, written_out
 from precision_lint.facts.runs.torch_sinks import TorchPlace, torch_places
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import callee_name, dotted, last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
-_GETTER = re.compile(r"(?:^|_)(?:get|select|lookup)(?:_|$)|^r?getattr$|(?:^|_)get$")
+_GETTER = regex(r"(?:^|_)(?:get|select|lookup)(?:_|$)|^r?getattr$|(?:^|_)get$")
 """Functions that read a member by its name, and their first argument is what holds it."""
 _CASTS = frozenset({"float", "half", "bfloat16", "double"})
 

@@ -25,6 +25,7 @@ from precision_lint.facts.runs.keys import Keys, all_keys, parts_of
 from precision_lint.facts.runs.loading import loads
 from precision_lint.facts.runs.started import started_programs
 from precision_lint.facts.runs.typed_commands import typed_commands
+from precision_lint.model.regex import regex
 from precision_lint.model.trace import apart, note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
@@ -40,14 +41,12 @@ _TAKING_WORDS = (
     r"|\babsl\b|\bHfArgumentParser\b|\bTrlParser\b|\bfrom_cli\(|Parser\(\s*[\[(]"
 )
 """How a program takes the name of another file than the one that it names."""
-_HYDRA = re.compile(r"\bhydra\.main\(([^()]*)\)")
-_TEXT = re.compile(r"""\b(config_\w+)\s*=\s*(["'])([\w./-]*)\2""")
-_OUTPUT = re.compile(
-    r"^(?:out|output|save|log|work|result|results|exp)(?:[_-](?:dir|path|folder))?$"
-)
+_HYDRA = regex(r"\bhydra\.main\(([^()]*)\)")
+_TEXT = regex(r"""\b(config_\w+)\s*=\s*(["'])([\w./-]*)\2""")
+_OUTPUT = regex(r"^(?:out|output|save|log|work|result|results|exp)(?:[_-](?:dir|path|folder))?$")
 """Options that name the folder which a run writes to."""
-_NAME_WORD = re.compile(r"[a-z]+\d*")
-_PARTS = re.compile(r"[_.-]+")
+_NAME_WORD = regex(r"[a-z]+\d*")
+_PARTS = regex(r"[_.-]+")
 NAMED_SHARE = 0.5
 """Of the keys of a file that a program must mention which names the file."""
 _ALIKE = 0.8
@@ -57,11 +56,11 @@ _LEAST_WORDS = 8
 _AGREEING = 0.6
 """Of the options of a command that a file has with the same values."""
 _ABSENT = object()
-_COMMANDS = re.compile(
+_COMMANDS = regex(
     r"cmd|commands?|program|entry_?point|script|runner|main|train_script", re.IGNORECASE
 )
 """Names of entries that say what is started: of sweeps of W&B, of runx, of Determined."""
-_PROGRAM = re.compile(r"[\w./-]+\.py\b")
+_PROGRAM = regex(r"[\w./-]+\.py\b")
 _SHOWING = (".sh", ".bash", ".md")
 _MOST_FOLDERS = 5
 _MOST_SCRIPTS = 12

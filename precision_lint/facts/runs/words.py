@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.program import keyword_of
 from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.options import Option
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import dotted, last_name, with_defaults
@@ -25,7 +25,7 @@ _MOST_CHOICES = 12
 _TRUTHS = frozenset({"true", "false", "yes", "no", "0", "1"})
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Refused:
     """A word, the declaration of its option, what the parser takes, and what happens."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -21,6 +21,8 @@ from precision_lint.facts.settings.declarations import declared
 from precision_lint.facts.settings.files import config_settings
 from precision_lint.facts.settings.given import Declaration, Kind, normal, read_text
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import kind_of
 from precision_lint.project.disk import LARGEST_SETTINGS
 from precision_lint.source.python.parse import ReadPython
@@ -29,7 +31,7 @@ _Question: TypeAlias = "tuple[tuple[str, ...], Path | None]"
 
 _BITS = frozenset({8, 16, 32, 64})
 _UNKNOWN = frozenset({"auto", "none", "null", ""})
-_HOLDER = re.compile(
+_HOLDER = regex(
     r"(?:^|_)(?:arg(?:ument)?s|cfg|conf(?:ig(?:uration)?s?)?|opts?|options|hparams|hps"
     r"|settings|param(?:eter)?s|flags)$",
     re.IGNORECASE,
@@ -41,7 +43,7 @@ def holds_settings(name: str) -> bool:
     return _HOLDER.search(name) is not None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class SettingsIndex:
     """The settings of a project, read from `paths` on first use.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
@@ -25,6 +25,7 @@ from precision_lint.facts.settings.deciding import (
 )
 from precision_lint.facts.settings.taking import Taker, parameter_read
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.functions import functions_around
@@ -95,7 +96,7 @@ def _keys_read(
             yield key, module
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Search:
     """The way back from a name to the options of programs that a file is a part of."""
 

@@ -6,12 +6,12 @@ A declaration gives a default and the other possible values: choices, both state
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal, witness
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import statements
 from precision_lint.source.python.syntax import last_name, with_defaults
@@ -22,9 +22,7 @@ MARKERS = (
 )  # fmt: skip
 """What a Python file holds if it declares settings."""
 
-SETTINGS_CLASS = re.compile(
-    r"Config|Cfg|Arg(?:ument)?s|Option|Opts|Settings|Param(?:eter)?s|H[Pp]arams"
-)
+SETTINGS_CLASS = regex(r"Config|Cfg|Arg(?:ument)?s|Option|Opts|Settings|Param(?:eter)?s|H[Pp]arams")
 """Names of classes whose fields are settings, and not the state of some object."""
 
 _IMPLIED = {"store_true": False, "store_false": True}
@@ -52,7 +50,7 @@ def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
     return {name: value for name, value in found.items() if name not in again}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Declaration:
     """An option or a field: `node` contains its name, `shown` is how a message writes it."""
 
@@ -67,7 +65,7 @@ class _Declaration:
     owner: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reader:
     file: ParsedPython
     constants: Mapping[str, ast.expr]
@@ -232,10 +230,8 @@ def _offered(given: Mapping[str | None, ast.expr], action: str) -> ast.expr | No
     )
 
 
-_DTYPE = re.compile(r"\b(?:bfloat16|bf16|float16|fp16|float32|fp32)\b")
-_RESERVING = re.compile(
-    r"\b(?:not|no|never|only|unless|except|unsupported|instead|deprecated)\b|n't"
-)
+_DTYPE = regex(r"\b(?:bfloat16|bf16|float16|fp16|float32|fp32)\b")
+_RESERVING = regex(r"\b(?:not|no|never|only|unless|except|unsupported|instead|deprecated)\b|n't")
 
 
 def _named_by_help(default: ast.expr | None, text: ast.expr | None) -> ast.expr | None:

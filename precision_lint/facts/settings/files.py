@@ -10,6 +10,7 @@ from itertools import islice
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal, witness
 from precision_lint.facts.settings.vocabulary import names_bfloat16, switches_bfloat16
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.config.options import options
 from precision_lint.source.config.settings_tree import (
@@ -32,10 +33,10 @@ ITEM = "[]"
 _MOST = 20_000
 """Settings of one file; aliases can make any number of them."""
 
-_LAUNCHERS = re.compile(
+_LAUNCHERS = regex(
     r"(?:.*/)?(?:python[\d.]*|accelerate|torchrun|deepspeed|srun|mpirun|colossalai|composer)"
 )
-_OVERRIDE = re.compile(r"(\+{0,2}[A-Za-z_][\w.]*)=(.+)", re.DOTALL)
+_OVERRIDE = regex(r"(\+{0,2}[A-Za-z_][\w.]*)=(.+)", re.DOTALL)
 _BOOLEANS = {"true": True, "false": False}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.settings.vocabulary import switches_precision
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -16,7 +16,7 @@ _OTHER_PARSERS = ("jsonargparse", "LightningCLI", "add_arguments_to_parser")
 """What tells that the parser may be one of jsonargparse, whose `type=bool` reads `false`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixedSwitch:
     """An option of precision whose value is `always`; `default` is where it gets it without words.
 
@@ -30,7 +30,7 @@ class FixedSwitch:
     is_bool: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Switch:
     found: FixedSwitch
     destination: str

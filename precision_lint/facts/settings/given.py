@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from precision_lint.facts.origin import Origin
 from precision_lint.model.finding import Witness
+from precision_lint.model.frozen import frozen
 from precision_lint.project import disk
 from precision_lint.source.text.text import SourceText
 
@@ -23,7 +23,7 @@ class Kind(Enum):
     VARIABLE = "an environment variable"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Declaration:
     """A setting by the names that lead to it, a value of it, and where it gets that value.
 

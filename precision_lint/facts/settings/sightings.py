@@ -14,35 +14,34 @@ from pathlib import Path
 from precision_lint.facts.settings.declarations import MARKERS
 from precision_lint.facts.settings.given import key_path
 from precision_lint.facts.settings.vocabulary import WORDS
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import kind_of
 
 _BITS = rb"(?:bf|bfloat|fp|float)(?:8|16|32|64)"
 _VALUE = rb"(?i:(?:torch\.|amp_|mixed_|pure_)?(?:half|" + _BITS + rb"))"
 _NAME = rb"(?i:[\w.-]{0,64}?(?:" + _BITS + rb"|precision|dtype|half|amp)[\w.-]{0,64})"
 
-_BY_NAME = re.compile(rb"""(?<![\w.-])(""" + _NAME + rb""")["']?(?:[ \t]*[:=]|\s|$)""")
-_BY_VALUE = re.compile(
+_BY_NAME = regex(rb"""(?<![\w.-])(""" + _NAME + rb""")["']?(?:[ \t]*[:=]|\s|$)""")
+_BY_VALUE = regex(
     rb"""(?<![\w.-])([A-Za-z_-][\w.-]{0,64})["']?[ \t]*[:=\s][ \t]*["']?""" + _VALUE + rb"\b"
 )
 
-_OF_PRECISION = re.compile(_BITS + rb"|precision|dtype|half|amp")
+_OF_PRECISION = regex(_BITS + rb"|precision|dtype|half|amp")
 """What any name or value of these has, in lower case."""
 
-_BFLOAT16 = re.compile(rb"bfloat16|bf16", re.IGNORECASE)
-_FENCE = re.compile(rb"```|~~~")
+_BFLOAT16 = regex(rb"bfloat16|bf16", re.IGNORECASE)
+_FENCE = regex(rb"```|~~~")
 _DECLARATIONS = (b"add_argument(", b"ption(", b"DEFINE_", b"set_defaults(")
 _LONGEST = 800
 """Bytes of a declaration that are looked at: with a help text it may be long."""
-_QUOTED = re.compile(rb"""["'](-{0,2}[A-Za-z_][\w.-]*)(?:/[^"']*)?["']|\b(\w+)[ \t]*=""")
+_QUOTED = regex(rb"""["'](-{0,2}[A-Za-z_][\w.-]*)(?:/[^"']*)?["']|\b(\w+)[ \t]*=""")
 # The end of the line before is searched for faster than `^`, and no match takes it.
-_FIELD = re.compile(rb"(?m)\n(?: {2,4}|\t)([A-Za-z_]\w*)[ \t]*:[ \t]*[A-Za-z_\"'][^\n]*(?<!,)$")
+_FIELD = regex(rb"(?m)\n(?: {2,4}|\t)([A-Za-z_]\w*)[ \t]*:[ \t]*[A-Za-z_\"'][^\n]*(?<!,)$")
 """A line in the body of a class; one that ends in a comma is a parameter's."""
-_TYPER = re.compile(rb"(?<!\w)(\w+)[ \t]*:[^=,\n]{0,199}=[ \t]*typer\.")
-_ENVIRON = re.compile(rb"""environ(?:\[|\.setdefault\()[ \t]*["'](\w+)["']""")
-_IMPORT = re.compile(
-    rb"\n[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]{0,9999}\)|[^\n#]*)"
-)
-_HOLDER = re.compile(
+_TYPER = regex(rb"(?<!\w)(\w+)[ \t]*:[^=,\n]{0,199}=[ \t]*typer\.")
+_ENVIRON = regex(rb"""environ(?:\[|\.setdefault\()[ \t]*["'](\w+)["']""")
+_IMPORT = regex(rb"\n[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]{0,9999}\)|[^\n#]*)")
+_HOLDER = regex(
     rb"""\n[ \t]+(?:self\.)?(\w+)[ \t]*[:=][ \t]*["']?(?:Optional\[["']?)?(?:\w+\.)*([A-Z]\w*)"""
 )
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import last_name, parameters, positional_parameters
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Taker:
     """A parameter of a function, and the name that the function is called by."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from precision_lint.model.regex import regex
+
 _BITS = r"(?:bfloat|float|bf|fp)(?:8|16|32|64)"
 
 WORDS = (
@@ -15,63 +17,63 @@ WORDS = (
 
 _BIT_WIDTHS = frozenset({8, 16, 32, 64})
 
-_BFLOAT16 = re.compile(
+_BFLOAT16 = regex(
     r"(?:torch\.|amp_|mixed_|pure_)?(?:bfloat16|bf16)(?:[-_](?:mixed|true))?", re.IGNORECASE
 )
-_FLOAT16 = re.compile(
+_FLOAT16 = regex(
     r"(?:torch\.|amp_|mixed_|pure_)?(?:float16|fp16|half)(?:[-_](?:mixed|true))?|16-mixed",
     re.IGNORECASE,
 )
-_PRECISION = re.compile(
+_PRECISION = regex(
     rf"(?:torch\.|amp_|mixed_|pure_)?(?:{_BITS}|half|(?:16|32)-(?:mixed|true))(?:[-_]\w+)?",
     re.IGNORECASE,
 )
-_SETTING = re.compile(
+_SETTING = regex(
     rf"{_BITS}|tf32|precision|dtype|autocast|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE
 )
 _SWITCHING = frozenset({"enabled", "enable", "use"})
-_ALSO_CHOOSING = re.compile(
+_ALSO_CHOOSING = regex(
     r"tf32|load_in_[48]bit|use_double_quant|loss_scale|(?:fp16|amp)_(?:init(?:ial)?_)?scale",
     re.IGNORECASE,
 )
-_LEVEL = re.compile(r"(?:^|_)(?:opt|amp)_level$|(?:^|_)matmul_precision$", re.IGNORECASE)
-_MODE = re.compile(r"(?:^|_)precision$|(?:^|_)fp8_(?:recipe|format)$", re.IGNORECASE)
+_LEVEL = regex(r"(?:^|_)(?:opt|amp)_level$|(?:^|_)matmul_precision$", re.IGNORECASE)
+_MODE = regex(r"(?:^|_)precision$|(?:^|_)fp8_(?:recipe|format)$", re.IGNORECASE)
 _MODES = frozenset(
     {"mixed", "pure", "full", "delayed", "tensorwise", "blockwise", "mxfp8", "e4m3", "hybrid"}
 )
 """Of FSDP in OLMo, and of TransformerEngine."""
-_POLICY = re.compile(r"(?:[pco]=(?:half|full|b?f(?:p|loat)?\d+),?){1,3}")
+_POLICY = regex(r"(?:[pco]=(?:half|full|b?f(?:p|loat)?\d+),?){1,3}")
 """`p=f32,c=bfloat16`, a policy of jmp."""
-_QUANTIZED = re.compile(r"[Ww]\d{1,2}[Aa]\d{1,2}")
+_QUANTIZED = regex(r"[Ww]\d{1,2}[Aa]\d{1,2}")
 _LEVELS = frozenset({"O1", "O2", "O3", "medium", "high", "highest"})
 """Of apex, and of `torch.set_float32_matmul_precision`."""
-_TYPED = re.compile(rf"{_BITS}|tf32|mixed_precision|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
+_TYPED = regex(rf"{_BITS}|tf32|mixed_precision|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
 """Names whose number 1 is a switch."""
-_OF_BITS = re.compile(_BITS, re.IGNORECASE)
-_MEASURED = re.compile(
+_OF_BITS = regex(_BITS, re.IGNORECASE)
+_MEASURED = regex(
     r"(?:^|_)(?:bytes?|bits|[kmg]i?b|[mu]?s|secs?|seconds|time|latency|speed|speedup|throughput"
     r"|t?flops|size|memory|mem|count|total|tokens|samples|params|ratio|compression|score|acc|accuracy"
     r"|loss|err|error|diff|kl|mse|mae|ppl|perplexity|rank)(?:_|$)",
     re.IGNORECASE,
 )
 """Names of numbers that come out of a run: `fp16_bytes`, and not `num_fp16_layers`."""
-_LOGGED = re.compile(r"^log_|_to_(?:tensorboard|wandb|mlflow)$", re.IGNORECASE)
+_LOGGED = regex(r"^log_|_to_(?:tensorboard|wandb|mlflow)$", re.IGNORECASE)
 """Names of what is written down: `log_loss_scale_to_tensorboard`."""
-_PLACE = re.compile(r"(?:path|dir|file|folder|name|url|repo)s?$", re.IGNORECASE)
-_FILE = re.compile(r"\.(?:json|ya?ml|toml|py|sh|txt|csv|log|pth?|bin|ckpt|safetensors|onnx)$")
-_CHOICE = re.compile(r"[\w.+:,=|-]{1,40}", re.ASCII)
+_PLACE = regex(r"(?:path|dir|file|folder|name|url|repo)s?$", re.IGNORECASE)
+_FILE = regex(r"\.(?:json|ya?ml|toml|py|sh|txt|csv|log|pth?|bin|ckpt|safetensors|onnx)$")
+_CHOICE = regex(r"[\w.+:,=|-]{1,40}", re.ASCII)
 _OF_DATA = frozenset({
     "string", "str", "object", "bool", "boolean", "int", "int16", "int32", "int64", "uint16",
     "uint32", "uint64", "category", "large_string", "datetime", "datetime64", "datetimetz",
     "timedelta", "timedelta64", "number",
 })  # fmt: skip
 """Types of columns and labels, which no run computes in."""
-_SWITCH = re.compile(r"(?:^|_)(?:bfloat16|bf16)$", re.IGNORECASE)
-_OF_SWITCH = re.compile(
+_SWITCH = regex(r"(?:^|_)(?:bfloat16|bf16)$", re.IGNORECASE)
+_OF_SWITCH = regex(
     rf"{_BITS}|tf32|mixed_precision|half_precision|(?:^|_)(?:half|amp)$", re.IGNORECASE
 )
 """Names of switches: `half_res` and `evaluate_precision` are none of precision."""
-_FLOAT16_SWITCH = re.compile(r"(?:^|_)(?:float16|fp16|amp|half)$", re.IGNORECASE)
+_FLOAT16_SWITCH = regex(r"(?:^|_)(?:float16|fp16|amp|half)$", re.IGNORECASE)
 
 
 def names_bfloat16(value: object) -> bool:

@@ -6,13 +6,14 @@ differ if their sets are disjoint, so a finding is a proof and doubt only silenc
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from functools import lru_cache
 
+from precision_lint.model.regex import regex
+
 Dtypes = frozenset[str]
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS = regex(r"\d+")
 _SIGNED = ("int8", "int16", "int32", "int64")
 _UNSIGNED = ("int1", "uint8", "uint16", "uint32", "uint64")
 _FLOAT8S = ("fp8e4nv", "fp8e4b8", "fp8e4b15", "fp8e5", "fp8e5b16")

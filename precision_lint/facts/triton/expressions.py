@@ -6,7 +6,7 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from precision_lint.facts.triton import dtype_tests, functions, names, operators
 from precision_lint.facts.triton import dtypes as types
@@ -35,6 +35,7 @@ from precision_lint.facts.triton.values import (
     origins,
 )
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 _DESCRIPTOR_METHODS = frozenset({"load", "store", "gather", "scatter", "atomic_add"})
 _LOADS = frozenset({"triton.language.load", "triton.language.load_tensor_descriptor"})
@@ -45,7 +46,7 @@ _TUPLES: Version = (3, 3)
 """Since then a variable can hold a tuple; before, it got the first value."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cast:
     """A conversion that a remedy would put after an expression: to the dtype of another one."""
 

@@ -10,9 +10,10 @@ from precision_lint.facts.triton.module import JitFunction, names_in
 from precision_lint.facts.triton.refusals import Choice
 from precision_lint.facts.triton.values import Value
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variable:
     """What a name stands for, and the assignment that made it so.
 
@@ -27,7 +28,7 @@ class Variable:
     given: ast.expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Returned:
     """What a `return` gives, and the compile-time choices that lead to it."""
 

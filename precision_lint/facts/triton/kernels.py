@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.syntax import definitions
@@ -19,11 +19,12 @@ from precision_lint.facts.triton.notes.note import Note, Notes
 from precision_lint.facts.triton.parameters import Parameter
 from precision_lint.facts.triton.rejections import Analysis, ReportedError
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.text.text import SourceText
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kernel:
     """A `@triton.jit` function that the host launches."""
 

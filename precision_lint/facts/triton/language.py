@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.dtypes import Dtypes
 from precision_lint.facts.triton.refusals import CompileErrors
@@ -18,6 +16,7 @@ from precision_lint.facts.triton.values import (
     broadcast,
     derived,
 )
+from precision_lint.model.frozen import frozen
 
 Version = tuple[int, int]
 NEWEST: Version = (3, 9)
@@ -26,7 +25,7 @@ _WIDE_QUOTIENTS: Version = (3, 9)
 """Since then quotients of float8 are float32, too."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Language:
     """A version of Triton, and where uses of values and what it refuses are noted."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.dtypes import FLOATS, HALF
 from precision_lint.facts.triton.hosts.scopes import Host
 from precision_lint.facts.triton.hosts.values import HostValue, OneOf, Open, Several, joined
 from precision_lint.facts.triton.values import UNKNOWN, Pointer, Tensor, Value
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Launch:
     """One `kernel[grid](...)`, and the values of its arguments where they are proved."""
 
@@ -39,7 +39,7 @@ class Launch:
                     yield name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Launches:
     """All launches of a kernel that are known."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.imports import Import, imported
 from precision_lint.source.python.statements import (
@@ -31,7 +31,7 @@ _HANDED_ON = {"triton": "triton", "tl": "triton.language"}
 _LAUNCHERS = frozenset({"triton.autotune", "triton.heuristics"})
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class JitFunction:
     """A function under `@triton.jit`, with what its decorators say."""
 

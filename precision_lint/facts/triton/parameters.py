@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
-from dataclasses import dataclass
 from typing import Literal
 
 from precision_lint.facts.triton import dtypes as types
@@ -21,8 +19,10 @@ from precision_lint.facts.triton.values import (
     Value,
 )
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
-_COUNTS = re.compile(
+_COUNTS = regex(
     r"(?i)(?:^|_)(?:cu|count|end|id|idx|inds?|index|indice|indptr|len|length|loc|num|nnz|off|offset"
     r"|pos|position|seqlen|size|slot|start|step)(?:e?s)?(?=_|\d*$)"
 )
@@ -31,7 +31,7 @@ _COUNTS = re.compile(
 Kind = Literal["constexpr", "scalar", "pointer", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """A parameter of a kernel.
 

@@ -10,6 +10,7 @@ from typing import Literal
 from precision_lint.facts.triton.module import Module
 from precision_lint.facts.triton.values import UNKNOWN, Value
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 Kind = Literal[
     "branch",
@@ -35,7 +36,7 @@ Choice = tuple[int, Block]
 """A compile-time `if` that is not decided here, by its offset, and the block that is evaluated."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """What makes it the same refusal under another assumption."""
 
@@ -46,7 +47,7 @@ class Key:
     crossing: Span | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompileError:
     """One thing that Triton refuses, if the types are what this evaluation assumes.
 

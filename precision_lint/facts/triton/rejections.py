@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton import wording
@@ -20,6 +19,7 @@ from precision_lint.facts.triton.remedies import Candidate, Remedy, RepairCandid
 from precision_lint.facts.triton.usage import Usage
 from precision_lint.facts.triton.values import COMPILE_TIME, Value, is_only, origins
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
 
 ASSUMPTIONS = ("bf16", "fp16", "fp32")
 """What the pointers that may be half are assumed to point to, one after the other."""
@@ -30,7 +30,7 @@ _MAX_STEPS = 40_000
 """Statements that are evaluated for one kernel; then no more remedies are looked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReportedError:
     """Why Triton does not compile a kernel.
 
@@ -95,7 +95,7 @@ class ReportedError:
         return f"{said}. Tests with float32 tensors do not show it."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Run:
     """What one evaluation found."""
 

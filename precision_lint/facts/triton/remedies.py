@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.expressions import Cast, Patches
@@ -13,6 +13,7 @@ from precision_lint.facts.triton.parameters import Parameter
 from precision_lint.facts.triton.refusals import CompileError
 from precision_lint.facts.triton.values import Constant, Items, Tensor, TypeRef, Value
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 _STARTS = {"triton.language.zeros": 1, "triton.language.full": 2}
 """Where the functions that accumulators start from have their dtype."""
@@ -23,7 +24,7 @@ _NOT_HELD = frozenset(
 """Element types of which float32 does not hold every value or every sum."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conversion:
     """`.to(dtype)` after an expression. It is not safe where precision or meaning may change."""
 
@@ -34,7 +35,7 @@ class Conversion:
     is_safe: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replacement:
     """Another text for an expression: `tl.float32` for the dtype of an accumulator."""
 
@@ -43,7 +44,7 @@ class Replacement:
     is_safe: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Annotation:
     """An annotation for a parameter that makes a branch a compile-time one."""
 
@@ -55,7 +56,7 @@ class Annotation:
 Remedy = Conversion | Replacement | Annotation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A remedy, and what it changes in an evaluation."""
 
@@ -64,7 +65,7 @@ class Candidate:
     static: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepairCandidates:
     """What could be done about a refusal, in the order in which it is tried.
 

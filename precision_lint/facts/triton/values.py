@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from precision_lint.facts.triton.dtypes import ANY, HALF, Dtypes
 from precision_lint.facts.triton.module import JitFunction
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 _NOWHERE: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trace:
     """A mark on a value that an evaluation finds again in what is computed from it."""
 
@@ -36,7 +37,7 @@ def merged(traces: frozenset[Trace], other: frozenset[Trace]) -> frozenset[Trace
     return found if len(found) <= _MAX_TRACES else NO_TRACES
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Provenance:
     """What a value was computed from, to learn from its uses what the parameters are.
 
@@ -62,7 +63,7 @@ class Provenance:
 NO_PROVENANCE = Provenance()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tensor:
     """A run-time value: rank 0 is a scalar, None a rank that is not known.
 
@@ -77,7 +78,7 @@ class Tensor:
     has_many: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pointer:
     """A pointer, a block of pointers or a tensor descriptor, by what it points to."""
 
@@ -97,7 +98,7 @@ class _NotKnown:
 NOT_KNOWN = _NotKnown()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """A value fixed at compile time, `NOT_KNOWN` if it differs between compilations.
 
@@ -114,7 +115,7 @@ class Constant:
         return self.value is not NOT_KNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TypeRef:
     """A dtype as a value: `tl.float32`, `x.dtype`. `is_pointer` for `tl.pointer_type(...)`."""
 
@@ -122,14 +123,14 @@ class TypeRef:
     is_pointer: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Items:
     """A tuple or list."""
 
     values: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function:
     """Something callable, by qualified name: `triton.language.load`; or a helper."""
 
@@ -137,7 +138,7 @@ class Function:
     helper: JitFunction | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Method:
     """`x.to`, waiting to be called."""
 
@@ -145,7 +146,7 @@ class Method:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unknown:
     """Anything, such as the result of a function that is not known.
 
@@ -164,7 +165,7 @@ NUMBER_NOT_KNOWN = Constant(is_number=True)
 NONE = Constant(None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arguments:
     """The values of a call's arguments, and the expressions that they come from."""
 

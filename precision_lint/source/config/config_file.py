@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Table
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo, cached_property
 from precision_lint.source.config.settings_tree import Entry, Mapping, Value
 from precision_lint.source.text.errors import Unparsable
@@ -28,7 +29,7 @@ _MOST_CHARACTERS = 8 * 1024 * 1024  # that are parsed for the parts of one file
 _MOST = 256
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class ParsedConfig(Memo):
     """A parsed configuration file, or a part of one. Two are the same only if they are one object.
 
@@ -82,7 +83,7 @@ class ParsedConfig(Memo):
         return (*own, *self.around.beside)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Embedded:
     """A configuration that stands inside another file, such as the body of a here-document.
 

@@ -7,24 +7,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import Embedded, ParsedConfig, ParsePart
 from precision_lint.source.shell.words import UNKNOWN
 from precision_lint.source.text.masking import Mask
 
-_INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)(?=[ \t])")
-_CONTINUED = re.compile(r"\\[ \t]*\r?\n?\Z")
-_HERE = re.compile(r"<<-?[\"']?([A-Za-z_]\w*)")
-_FLAGS = re.compile(r"(?:[ \t]*--[a-z]+(?:=\S*)?(?=\s))+")
-_LIST = re.compile(r'("(?:\\.|[^"\\])*")|[\[\],]', re.DOTALL)
-_VARIABLE = re.compile(r"([ \t]*[A-Za-z_]\w*)([ \t]+)(.*)\Z", re.DOTALL)
-_PLAIN = re.compile(r"[\w./:@%+,-]*")
-_ESCAPE = re.compile(r"\s*#\s*escape\s*=\s*`", re.IGNORECASE)
+_INSTRUCTION = regex(r"[ \t]*([A-Za-z]+)(?=[ \t])")
+_CONTINUED = regex(r"\\[ \t]*\r?\n?\Z")
+_HERE = regex(r"<<-?[\"']?([A-Za-z_]\w*)")
+_FLAGS = regex(r"(?:[ \t]*--[a-z]+(?:=\S*)?(?=\s))+")
+_LIST = regex(r'("(?:\\.|[^"\\])*")|[\[\],]', re.DOTALL)
+_VARIABLE = regex(r"([ \t]*[A-Za-z_]\w*)([ \t]+)(.*)\Z", re.DOTALL)
+_PLAIN = regex(r"[\w./:@%+,-]*")
+_ESCAPE = regex(r"\s*#\s*escape\s*=\s*`", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Instruction:
     """An instruction, and the same number of characters of shell that do the same."""
 

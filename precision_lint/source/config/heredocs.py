@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.config.config_file import Embedded, Format, ParsedConfig, ParsePart
 from precision_lint.source.config.settings_tree import EXPANDED
@@ -17,16 +18,16 @@ from precision_lint.source.text.masking import Mask
 
 _UNTOLD = frozenset({"", ".config", ".conf", ".cfg"})
 _FIRST_LINES: tuple[tuple[re.Pattern[str], Format], ...] = (
-    (re.compile(r"#!.*\b(?:ba|z|k|da)?sh\b"), "shell"),
-    (re.compile(r"[{\[]\s*$|\{\s*\""), "json"),
-    (re.compile(r"\[[\w.-]+\]\s*$|[\w.-]+ +=(?!=)"), "toml"),
-    (re.compile(r"(?:export\s+)?[A-Za-z_]\w*="), "shell"),
-    (re.compile(r"[\w.-]+:(?:\s|$)|---"), "yaml"),
+    (regex(r"#!.*\b(?:ba|z|k|da)?sh\b"), "shell"),
+    (regex(r"[{\[]\s*$|\{\s*\""), "json"),
+    (regex(r"\[[\w.-]+\]\s*$|[\w.-]+ +=(?!=)"), "toml"),
+    (regex(r"(?:export\s+)?[A-Za-z_]\w*="), "shell"),
+    (regex(r"[\w.-]+:(?:\s|$)|---"), "yaml"),
 )
-_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", re.ASCII)
-_LINE = re.compile(r"^[ \t]*(?!#(?!!))(\S.*)$", re.MULTILINE)
-_TABS = re.compile(r"^\t+(?=\S)", re.MULTILINE)
-_FILLED = re.compile(r"^[^\r\n\S]*\S", re.MULTILINE)
+_VARIABLE = regex(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", re.ASCII)
+_LINE = regex(r"^[ \t]*(?!#(?!!))(\S.*)$", re.MULTILINE)
+_TABS = regex(r"^\t+(?=\S)", re.MULTILINE)
+_FILLED = regex(r"^[^\r\n\S]*\S", re.MULTILINE)
 
 
 def here_documents(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, product
 
+from precision_lint.model.regex import regex
 from precision_lint.source.config.settings_tree import Mapping as Tree
 from precision_lint.source.config.settings_tree import Scalar, Sequence, Value
 from precision_lint.source.shell.variables import Assigned
@@ -19,7 +20,7 @@ Combination = Mapping[str, Assigned]
 
 _MOST = 16
 """Combinations of one job that are followed."""
-_ASKED = re.compile(r"\$\{\{\s*matrix\.([A-Za-z_][\w-]*)\s*\}\}")
+_ASKED = regex(r"\$\{\{\s*matrix\.([A-Za-z_][\w-]*)\s*\}\}")
 _SPECIAL = ("include", "exclude")
 
 

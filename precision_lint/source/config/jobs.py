@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import Embedded, ParsedConfig, ParsePart
 from precision_lint.source.config.job_matrix import (
     Combination,
@@ -40,15 +41,15 @@ _HALVES = {"args": "command", "command": "entrypoint"}
 """What holds the last words of a command, and what the first: in Kubernetes, in compose files."""
 _ENVIRONMENTS = frozenset({"env", "environment", "envs", "env_variables"})
 
-_EXPRESSION = re.compile(r"\$?\{\{(?:(?!\{\{).)*?\}\}", re.DOTALL)
-_BLOCK = re.compile(r"[|>][-+\d]*[ \t]*(?:#[^\n]*)?\r?\n")
-_MARGIN = re.compile(r" *(?=[^ \r\n])")
-_BREAK = re.compile(r"\r?\n(?=[ \t]*\S)")
-_PLAIN = re.compile(r"[\w@%+=:,./-]+")
-_SPECIAL = re.compile(r"[^\w@%+=:,./-]")
+_EXPRESSION = regex(r"\$?\{\{(?:(?!\{\{).)*?\}\}", re.DOTALL)
+_BLOCK = regex(r"[|>][-+\d]*[ \t]*(?:#[^\n]*)?\r?\n")
+_MARGIN = regex(r" *(?=[^ \r\n])")
+_BREAK = regex(r"\r?\n(?=[ \t]*\S)")
+_PLAIN = regex(r"[\w@%+=:,./-]+")
+_SPECIAL = regex(r"[^\w@%+=:,./-]")
 """What stands for something else in a word, or ends it where a shell reads it."""
-_STARTS_SCRIPT = re.compile(r"[\"']?-[a-z]*c[\"']?")
-_QUOTED = re.compile(r"\"[^\"\\$`]*\"|'[^']*'")
+_STARTS_SCRIPT = regex(r"[\"']?-[a-z]*c[\"']?")
+_QUOTED = regex(r"\"[^\"\\$`]*\"|'[^']*'")
 
 _Known: TypeAlias = "Variables[str, Assigned]"
 _Job: TypeAlias = "tuple[Combination, _Known]"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.settings_tree import (
     EXPANDED,
     MAX_DEPTH,
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _DECODER = json.JSONDecoder(strict=False)
 # Python's json reads the words and `1e+5`, and the grammar does not; what a script puts there may
 # be a number.
-_NOT_A_NUMBER = re.compile(rf"\b(?:NaN|Infinity)\b|(?<=\d)[eE]\+(?=\d)|{EXPANDED}+")
-_PLACEHOLDER = re.compile(r'\{\{|\{%|<%|"\s*:\s*(?:\$|[A-Z][A-Z0-9_]+\b)')
+_NOT_A_NUMBER = regex(rf"\b(?:NaN|Infinity)\b|(?<=\d)[eE]\+(?=\d)|{EXPANDED}+")
+_PLACEHOLDER = regex(r'\{\{|\{%|<%|"\s*:\s*(?:\$|[A-Z][A-Z0-9_]+\b)')
 
 
 @lru_cache(maxsize=1)

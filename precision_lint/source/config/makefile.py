@@ -5,19 +5,19 @@ What make replaces is unknown.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import Embedded, ParsedConfig, ParsePart
 from precision_lint.source.shell.words import UNKNOWN
 from precision_lint.source.text.masking import Mask
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_RULE = re.compile(r"(?![\t#])([^\s:=#][^:=#\n]*)::?(?!=)")
-_PREFIX = re.compile(r"\t[ \t]*[@+-]*")
-_CONTINUED = re.compile(r"\\\r?\n\Z")
-_REPLACED = re.compile(
+_LINE = regex(r"[^\n]*\n|[^\n]+")
+_RULE = regex(r"(?![\t#])([^\s:=#][^:=#\n]*)::?(?!=)")
+_PREFIX = regex(r"\t[ \t]*[@+-]*")
+_CONTINUED = regex(r"\\\r?\n\Z")
+_REPLACED = regex(
     r"\$\$?(?:\((?:[^()\n]|\([^()\n]*\))*\)|\{(?:[^{}\n]|\{[^{}\n]*\})*\}|\w+|[^\s\w])"
 )
 

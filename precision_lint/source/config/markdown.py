@@ -11,23 +11,24 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import Embedded, ParsedConfig, ParsePart, most_parts
 from precision_lint.source.config.settings_tree import mappings
 from precision_lint.source.text.comments import comments
 from precision_lint.source.text.fences import Fence, fences
 from precision_lint.source.text.masking import Mask
 
-_TITLE = re.compile(r"\b(?:title|filename)=(?:\"([^\"]*)\"|'([^']*)')")
-_HEADLINE = re.compile(r"\s*(?:#|//)[ \t]*([\w./-]+\.\w+)[ \t]*\r?$", re.MULTILINE)
+_TITLE = regex(r"\b(?:title|filename)=(?:\"([^\"]*)\"|'([^']*)')")
+_HEADLINE = regex(r"\s*(?:#|//)[ \t]*([\w./-]+\.\w+)[ \t]*\r?$", re.MULTILINE)
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_PROMPT = re.compile(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?\$[ \t]")
-_MORE = re.compile(r"[ \t]*>[ \t]")
-_CONTINUED = re.compile(r"\\\r?\n\Z")
+_LINE = regex(r"[^\n]*\n|[^\n]+")
+_PROMPT = regex(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?\$[ \t]")
+_MORE = regex(r"[ \t]*>[ \t]")
+_CONTINUED = regex(r"\\\r?\n\Z")
 
-_PLACEHOLDER = re.compile(r"<[A-Za-z](?:[\w ./-]*\w)>")
+_PLACEHOLDER = regex(r"<[A-Za-z](?:[\w ./-]*\w)>")
 """`<your_path>`, which a shell would take for two redirections."""
-_CHOICE = re.compile(r"\[-{1,2}\w|\|[ \t]*--|--[\w-]{1,40}[= ][^\s|\"']{1,40}\|\w")
+_CHOICE = regex(r"\[-{1,2}\w|\|[ \t]*--|--[\w-]{1,40}[= ][^\s|\"']{1,40}\|\w")
 """`[--fp16]`, `--fp16 | --bf16`, `--dtype fp16|bf16`."""
 
 

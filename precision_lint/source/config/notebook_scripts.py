@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import Embedded, ParsedConfig, ParsePart
 from precision_lint.source.shell.variables import Assigned
 from precision_lint.source.shell.words import UNKNOWN, Text
@@ -17,17 +18,17 @@ from precision_lint.source.text.masking import Mask
 from precision_lint.source.text.notebook import Cell, NotebookText
 from precision_lint.source.text.notebook_magics import Escape
 
-_COMMAND = re.compile(r"!!?|%(?:sx|system|run)(?=[ \t])")
-_ENVIRONMENT = re.compile(r"%(?:set_)?env[ \t]+(([A-Za-z_]\w*)(?:[ \t]*=|[ \t])[ \t]*)(.*)")
-_OS_ENVIRON = re.compile(
+_COMMAND = regex(r"!!?|%(?:sx|system|run)(?=[ \t])")
+_ENVIRONMENT = regex(r"%(?:set_)?env[ \t]+(([A-Za-z_]\w*)(?:[ \t]*=|[ \t])[ \t]*)(.*)")
+_OS_ENVIRON = regex(
     r"""^([ \t]*)os\.environ(?:
         \[(?P<q>["'])(?P<name>[A-Za-z_]\w*)(?P=q)\][ \t]*=(?!=)[ \t]*
         (?:(?P<r>["'])(?P<value>(?:(?!(?P=r))[^\\\r\n])*)(?P=r)[ \t]*(?=[\r\n\#]|\Z))?
       | \.(?:update|clear|pop)\b)""",
     re.VERBOSE | re.MULTILINE,
 )
-_EXPANDED = re.compile(r"\$\$?(?:\{[^{}\r\n]*\}|\w+)|\{[^{}\r\n]*\}")
-_UNCLEAR = re.compile(r"[${}#]")
+_EXPANDED = regex(r"\$\$?(?:\{[^{}\r\n]*\}|\w+)|\{[^{}\r\n]*\}")
+_UNCLEAR = regex(r"[${}#]")
 
 
 def notebook_scripts(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:

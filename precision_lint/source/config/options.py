@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.shell.variables import Word
 from precision_lint.source.shell.words import UNKNOWN, Text
 
-_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+|[A-Z][A-Z0-9_]*(?:\.[A-Z][A-Z0-9_]*)+")
-_NAME = re.compile(r"[^\W\d][\w.]*")
+_CAPITALS = regex(r"[A-Z][A-Z0-9_]+|[A-Z][A-Z0-9_]*(?:\.[A-Z][A-Z0-9_]*)+")
+_NAME = regex(r"[^\W\d][\w.]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Option:
     """An option as given. The value is None if only run time knows it; a bare flag has True.
 

@@ -7,11 +7,11 @@ target can be: through names, attributes, loops, what functions of the file retu
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Set
 from enum import Enum
 from typing import TypeAlias
 
+from precision_lint.model.regex import regex
 from precision_lint.source.config.settings_tree import Merge
 from precision_lint.source.python.names import Names, assigned
 from precision_lint.source.python.scopes import Binding, Step
@@ -21,12 +21,12 @@ from precision_lint.source.python.syntax import callee_name, positional_paramete
 _MOST_STEPS = 100_000  # of a file; where there are more, anything may have changed
 _MAX_PATH = 3  # a change below is one of what it is in
 
-_METHOD = re.compile(
+_METHOD = regex(
     r"__setitem__|set|set_\w+|update\w*|merge\w*|override\w*|pop|popitem|clear|setdefault"
     r"|append|extend|insert|remove"
 )
 _BY_KEY = frozenset({"pop", "setdefault", "__setitem__", "set"})
-_FUNCTION = re.compile(r"_*(?:update|merge|override|patch|fill|adjust|modify)(_\w+)?")
+_FUNCTION = regex(r"_*(?:update|merge|override|patch|fill|adjust|modify)(_\w+)?")
 _GETTERS = frozenset({"get", "setdefault", "pop"})
 _SETTERS = frozenset({"setattr", "delattr", "setitem"})
 _COPIES = frozenset({"dict", "list", "tuple", "copy", "enumerate", "zip", "reversed", "sorted"})

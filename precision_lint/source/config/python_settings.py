@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.config.limits import MAX_CHARACTERS
 from precision_lint.source.config.python_changes import MutationTracker
@@ -25,7 +25,7 @@ from precision_lint.source.python.scopes import scopes_in
 from precision_lint.source.python.syntax import callee_name, qualified
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Made:
     """Settings that one expression, or a configuration module as a whole, makes.
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.python_changes import MutationTracker, Unknown
 from precision_lint.source.config.settings_tree import (
     MAX_DEPTH,
@@ -27,10 +28,10 @@ _MAX_NAMES = 8  # names that stand for names
 _MAX_DEPTH = MAX_DEPTH // _MAX_NAMES  # of what is written in one place
 _MAX_SPREADS = 32  # in one display
 
-_TRIVIA = re.compile(r"(?:\s|\\|#[^\r\n]*[\r\n])*")
-_CLOSED = re.compile(rf"(?:{_TRIVIA.pattern}\))*")
-_BETWEEN = re.compile(rf"{_TRIVIA.pattern},?{_TRIVIA.pattern}")
-_WORD = re.compile(r"\w+")
+_TRIVIA = regex(r"(?:\s|\\|#[^\r\n]*[\r\n])*")
+_CLOSED = regex(rf"(?:{_TRIVIA.pattern}\))*")
+_BETWEEN = regex(rf"{_TRIVIA.pattern},?{_TRIVIA.pattern}")
+_WORD = regex(r"\w+")
 
 
 class Reader:

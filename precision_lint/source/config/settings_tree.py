@@ -7,14 +7,14 @@ look inside.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from typing import TypeAlias
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
 MAX_DEPTH = 200  # deeper than any configuration, far from Python's recursion limit
 _MAX_SOURCES = 32  # mappings that one merge chain is followed through
@@ -22,7 +22,7 @@ _MAX_SOURCES = 32  # mappings that one merge chain is followed through
 EXPANDED = "\ue000"
 """Stands, in a file that a script writes, for each character of what the script puts there."""
 
-_PLACEHOLDER = re.compile(rf"\$\{{|\{{\{{|\{{%|<%|{EXPANDED}")
+_PLACEHOLDER = regex(rf"\$\{{|\{{\{{|\{{%|<%|{EXPANDED}")
 
 
 class Merge(Enum):
@@ -31,7 +31,7 @@ class Merge(Enum):
     KEY = "<<"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Scalar:
     """A literal, typed as the format's own loader types it. The span includes quotes."""
 
@@ -39,7 +39,7 @@ class Scalar:
     value: object
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Opaque:
     """A value that only run time knows: `${VAR}`, a template, a custom tag.
 
@@ -50,7 +50,7 @@ class Opaque:
     content: Value | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Sequence:
     """An ordered list of values."""
 
@@ -58,7 +58,7 @@ class Sequence:
     items: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Entry:
     """A key with its value. The span is the member as written, without comma or comment.
 
@@ -82,7 +82,7 @@ class Entry:
         return self.value.value if isinstance(self.value, Scalar) else None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Mapping:
     """Keys with values, in source order; duplicates are kept. `flow` tells `{...}` from lines.
 
@@ -149,7 +149,7 @@ class Mapping:
         return [*merged, *self.beneath][:_MAX_SOURCES]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Member:
     """An entry in the mapping where it is written."""
 

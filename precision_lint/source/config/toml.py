@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.settings_tree import (
     EXPANDED,
     MAX_DEPTH,
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
 # tomllib needs quadratic memory for a long dotted key.
 _KEY_PART = r"""\.[ \t]*(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[\w-]+)[ \t]*"""
-_LONG_KEY = re.compile(f"(?:{_KEY_PART}){{{MAX_DEPTH}}}", re.ASCII)
-_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_LONG_KEY = regex(f"(?:{_KEY_PART}){{{MAX_DEPTH}}}", re.ASCII)
+_PLACE = regex(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 @lru_cache(maxsize=1)

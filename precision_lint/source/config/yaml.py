@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import yaml
 from yaml import events as ev
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.config.settings_tree import (
     MAX_DEPTH,
     Entry,
@@ -31,7 +31,7 @@ _SCALAR_TAGS = frozenset(
 _COLLECTION_TAGS = frozenset({None, "!", _TAG + "map", _TAG + "seq"})
 _OF_OPENCV = "%YAML:"
 """How files of OpenCV's FileStorage start: a dialect with directives and tags of its own."""
-_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s|#.*)*)+")
+_PROPERTIES = regex(r"(?:[&!]\S*(?:\s|#.*)*)+")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 # What SafeConstructor raises for a literal that its tag does not allow, such as `!!int x`.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 
+from precision_lint.model.regex import regex
 from precision_lint.source.python.scopes import Step
 from precision_lint.source.python.statements import Leaving, TryStar
 from precision_lint.source.text.text import SourceText
 
-_VERSION = re.compile(
+_VERSION = regex(
     r"torch(?!\.version\.(?:cuda|hip)).*(?:version|signature) | (?:version|signature).*torch"
     r"| hasattr\(\s*torch | getattr\(\s*torch\.(?:\w+\.)?amp | torch\w*\d",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,

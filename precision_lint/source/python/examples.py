@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython, parse_python, tree_of
 from precision_lint.source.text.errors import Unparsable
@@ -24,7 +26,7 @@ from precision_lint.source.text.text import SourceText
 
 _LANGUAGES = ("python", "python3", "py", "py3", "pycon", "ipython", "ipython3")
 _LANGUAGE = "|".join(_LANGUAGES)
-_MARK = re.compile(
+_MARK = regex(
     rf"""^[ \t]*(?:
       (?P<prompt>>>>)(?=[ \t\r\n])
       | (?P<fence>`{{3,}}|~{{3,}})[ \t]*\{{?\.?(?:{_LANGUAGE})\b
@@ -33,10 +35,10 @@ _MARK = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 """Where a block starts."""
-_OPTION = re.compile(r"[ \t]*:[\w-]+:")
-_PROMPT = re.compile(r"([ \t]*)(>>>|\.\.\.)([ \t]|$)")
-_INDENT = re.compile(r"[ \t]*")
-_CONTINUES = re.compile(r"[ \t]*(?:[)\]}#]|(?:else|elif|except|finally)\b)")
+_OPTION = regex(r"[ \t]*:[\w-]+:")
+_PROMPT = regex(r"([ \t]*)(>>>|\.\.\.)([ \t]|$)")
+_INDENT = regex(r"[ \t]*")
+_CONTINUES = regex(r"[ \t]*(?:[)\]}#]|(?:else|elif|except|finally)\b)")
 
 _LONGEST = 400
 """Rows of a block; a longer one that is no Python as a whole is not searched for what is."""
@@ -45,7 +47,7 @@ Lines = Mapping[int, str]
 """Rows of a document, from 1, and what is read there."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Example(ParsedPython):
     """A program that a document shows; its text has blanks for all the rest."""
 

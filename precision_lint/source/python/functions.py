@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 
 Defined: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Functions:
     """The functions in the order of the text, each with its span and the one that it is in."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+
+from precision_lint.model.frozen import frozen
 
 RUNTIME = "precision_lint.runtime"
 """The package with all helpers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HelperModule:
     """Where a file imports a helper from."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import blocks
 
 Import = ast.Import | ast.ImportFrom
 
-_INDENTED = re.compile(r"[\r\n][ \t]+(?:from|import)\b")
+_INDENTED = regex(r"[\r\n][ \t]+(?:from|import)\b")
 
 
 @frozen

@@ -8,13 +8,14 @@ import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import span_of
 from precision_lint.source.text.errors import Template, Unparsable
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 
 N = TypeVar("N", bound=ast.AST)
 
-_ROW = re.compile(r" \(detected at line \d+\)| on line \d+$")
-_TEMPLATE = re.compile(r"^[ \t]*\{%|\{\{ ?cookiecutter\.", re.MULTILINE)
+_ROW = regex(r" \(detected at line \d+\)| on line \d+$")
+_TEMPLATE = regex(r"^[ \t]*\{%|\{\{ ?cookiecutter\.", re.MULTILINE)
 """What a file holds that becomes Python only when a template engine has filled it in."""
-_PLACEHOLDER = re.compile(r"\$|\?\?|\{\{|\{%|<%")
+_PLACEHOLDER = regex(r"\$|\?\?|\{\{|\{%|<%")
 """What a row holds that a program replaces before it is Python."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class ParsedPython(Memo):
     """A Python file as text and tree.
 
@@ -114,18 +115,18 @@ ReadPython: TypeAlias = Callable[[Path, int], "ParsedPython | None"]
 
 
 _NEWER = (
-    ((3, 14), re.compile(r".*(?<![\w'\"])t[rR]?[\"']")),
-    ((3, 12), re.compile(r"[ \t]*(?:class|(?:async[ \t]+)?def)[ \t]+\w+\[")),
-    ((3, 12), re.compile(r"[ \t]*type[ \t]+\w+(?:\[[^\]\n]*\])?[ \t]*=(?!=)")),
-    ((3, 11), re.compile(r"[ \t]*except\*")),
+    ((3, 14), regex(r".*(?<![\w'\"])t[rR]?[\"']")),
+    ((3, 12), regex(r"[ \t]*(?:class|(?:async[ \t]+)?def)[ \t]+\w+\[")),
+    ((3, 12), regex(r"[ \t]*type[ \t]+\w+(?:\[[^\]\n]*\])?[ \t]*=(?!=)")),
+    ((3, 11), regex(r"[ \t]*except\*")),
 )
 """Syntax that a release brought, by how its row looks."""
 
-_MAY_BE_NEWER = re.compile(r"f-string|multiple exception types")
+_MAY_BE_NEWER = regex(r"f-string|multiple exception types")
 """What this interpreter says of syntax that newer ones accept, without a row that shows it."""
-_ESCAPE = re.compile(r"[ \t]*(?:%[A-Za-z_]|!)|.*=[ \t]*[!%][A-Za-z_]")
+_ESCAPE = regex(r"[ \t]*(?:%[A-Za-z_]|!)|.*=[ \t]*[!%][A-Za-z_]")
 """A line that only IPython reads."""
-_FORMATTED = re.compile(r"(?<!\w)[rR]?[fFtT][rR]?[\"']")
+_FORMATTED = regex(r"(?<!\w)[rR]?[fFtT][rR]?[\"']")
 """A formatted string, which may hold more since 3.12: what is said of it is said of its parts."""
 
 

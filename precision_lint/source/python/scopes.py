@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.imports import Import, imported
 from precision_lint.source.python.nodes import FIELDS
@@ -15,7 +16,7 @@ from precision_lint.source.python.statements import AnyFunction
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Step:
     """Where a node stands: the field of its parent that holds it, and where that one stands."""
 
@@ -32,7 +33,7 @@ class Step:
             step = step.above
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Binding:
     """A name that is bound in a scope. `qualified` is what it names if an import binds it."""
 
@@ -76,7 +77,7 @@ class Scope:
             scope = scope.parent
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Reference:
     """A name that is read, with the attributes after it: `torch.cuda.amp.autocast`."""
 
@@ -92,7 +93,7 @@ class Reference:
         return None if first is None else ".".join((first, *self.names[1:]))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Scopes:
     """Every scope of a module, its own first, and every name that is read, in source order."""
 

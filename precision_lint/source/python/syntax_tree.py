@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -12,6 +11,7 @@ from operator import attrgetter
 
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo, fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.nodes import children, walk
 from precision_lint.source.python.parse import ParsedPython
@@ -24,7 +24,7 @@ from precision_lint.source.python.statements import (
 )
 from precision_lint.source.python.syntax import callee_name, last_name
 
-_EXPECTS_FAILURE = re.compile(r"raises|warns|assertRaises|assertWarns|assertLogs|suppress")
+_EXPECTS_FAILURE = regex(r"raises|warns|assertRaises|assertWarns|assertLogs|suppress")
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from precision_lint.model.regex import regex
 from precision_lint.source.shell.commands import Command
 
 _MOST = 8
 """Jobs that are followed apart."""
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_TASK = re.compile(r"\$?\{?SLURM_ARRAY_TASK_ID\}?")
-_JOBS = re.compile(r"^#SBATCH[ \t]+(?:--array[= ]|-a[ \t]*)([\d,:-]+)", re.MULTILINE)
-_RANGE = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
+_NAME = regex(r"[A-Za-z_]\w*", re.ASCII)
+_TASK = regex(r"\$?\{?SLURM_ARRAY_TASK_ID\}?")
+_JOBS = regex(r"^#SBATCH[ \t]+(?:--array[= ]|-a[ \t]*)([\d,:-]+)", re.MULTILINE)
+_RANGE = regex(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
 
 
 def choices(asked: Mapping[str, int], text: str) -> Iterable[Mapping[str, int]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import Text
 
@@ -27,17 +28,17 @@ _IN_SESSION = frozenset({
 })  # fmt: skip
 _MOST_BEFORE = 4
 """Words up to `ssh`, such as `sshpass -p word`."""
-_SHELL_VALUES = re.compile(r"[-+][a-zA-Z]*[oO]|--(?:rcfile|init-file)")
+_SHELL_VALUES = regex(r"[-+][a-zA-Z]*[oO]|--(?:rcfile|init-file)")
 """The options of a shell that take the next word."""
-_SSH_VALUES = re.compile(r"-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]")
+_SSH_VALUES = regex(r"-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]")
 """The options of `ssh` that take the next word, if nothing is written after the letter."""
 _WRITING = frozenset({"cat", "tee"})
-_PYTHON = re.compile(r"python[\d.]*")
-_PYTHON_FLAG = re.compile(r"-[BbdEIiOPqRSsuv]+")
+_PYTHON = regex(r"python[\d.]*")
+_PYTHON_FLAG = regex(r"-[BbdEIiOPqRSsuv]+")
 """The options of Python that take no value, and after which it still reads its input."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """One way through a construct of the script; `list` is what `&&` and `||` connect."""
 
@@ -46,7 +47,7 @@ class Branch:
     arm: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """A simple command.
 
@@ -75,7 +76,7 @@ class Command:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heredoc:
     """A here-document: what `command` is given to write to `target`, or to run as a script: `runs`
     says in which language.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.shell.places import Places
 from precision_lint.source.shell.variables import Assigned, Variables, Word
 from precision_lint.source.shell.words import (
@@ -25,10 +26,10 @@ _MAX_VALUE = 16 * 1024  # a variable that doubles itself is no configuration
 _MAX_EXPANDED = 4 * 1024 * 1024
 _MAX_CALL = 200  # characters of `$(dirname "$0")` in all its forms
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^]]*\])?(\+?=)", re.ASCII)
-_DEFAULT = re.compile(r""":[-=](["']?)([\w./@%+,-]+)\1""", re.ASCII)
-_INDEX = re.compile(r"\$?([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}", re.ASCII)
-_OWN_FOLDER = re.compile(
+_ASSIGNMENT = regex(r"([A-Za-z_]\w*)(\[[^]]*\])?(\+?=)", re.ASCII)
+_DEFAULT = regex(r""":[-=](["']?)([\w./@%+,-]+)\1""", re.ASCII)
+_INDEX = regex(r"\$?([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}", re.ASCII)
+_OWN_FOLDER = regex(
     r"""\$\(\s*(?:cd\s+["']?(?P<cd>\$\(.*\)[\w./-]*)["']?\s*
         (?:&?>\s*/dev/null\s*(?:2>&1\s*)?)?&&\s*pwd(?:\s+-P)?
       | dirname\s+(?:--\s+)?["']?(?:\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?

@@ -15,6 +15,8 @@ from typing import Literal as OneOf
 from typing import TypeAlias
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.shell.alternatives import added, choices
 from precision_lint.source.shell.commands import (
     Branch,
@@ -60,9 +62,9 @@ _MAX_PASSES = 8  # words of a loop that are followed apart
 _MAX_REPEATED = 192  # passes of all loops, beyond their first, and calls of functions
 _MOST_ARGUMENTS = 9  # of a function
 
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_EXPANDED = re.compile(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
-_LITERAL = re.compile(r"[\w./:=@%+,-]+", re.ASCII)  # no pattern, nothing unknown
+_NAME = regex(r"[A-Za-z_]\w*", re.ASCII)
+_EXPANDED = regex(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
+_LITERAL = regex(r"[\w./:=@%+,-]+", re.ASCII)  # no pattern, nothing unknown
 _CLOSED_BY = {
     "if": "fi",
     "while": "done",
@@ -88,7 +90,7 @@ _SCOPED: frozenset[_Kind] = frozenset(
 _SUBSHELLS: frozenset[_Kind] = frozenset({"pipe", "subshell"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Script:
     """What is known of the variables after the last statement, and all commands as written.
 
@@ -118,7 +120,7 @@ class Script:
         return tuple(self.places.split(assigned.text)) if assigned else ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arguments:
     """The words that another script starts a script with, and where they are written."""
 

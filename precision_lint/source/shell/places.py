@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from precision_lint.model.finding import Place, Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import RawWord, Text
 from precision_lint.source.text.text import SourceText
 
-_BLANKS = re.compile(r"[ \t\r\n]+")
+_BLANKS = regex(r"[ \t\r\n]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Stretch:
     """The offsets from `start` on belong to another file, which the word at `at` sources."""
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from precision_lint.model.finding import Place, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.shell.words import UNKNOWN, Text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
     """A word after expansion and splitting; `UNKNOWN` characters stand for what it lacks.
 
@@ -39,7 +40,7 @@ class Word:
         return UNKNOWN not in self.text or self.verbatim
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assigned:
     """The known value of a variable, or its elements if it is an array, and its last assignment.
 
@@ -66,7 +67,7 @@ class Assigned:
         return replace(self, text=Text.join((self.text, blank, more)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Fact:
     """Something learned at a time, at a token. The value is None if a variable became unknown."""
 
@@ -75,7 +76,7 @@ class _Fact:
     token: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _View:
     """Which facts still hold: those since `floor`, unless a loop may have changed them.
 
@@ -94,7 +95,7 @@ class _View:
         return between == len(self.loops) or self.last.get(name, -1) < self.loops[between]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Environment(Mapping[str, Assigned]):
     """The variables that a command is known to get: exported ones, and those before its name.
 

@@ -14,11 +14,13 @@ from itertools import chain
 from typing import TypeAlias
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
 UNKNOWN = "\0"  # stands for what only run time knows; no shell value can hold the character itself
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """A string of which each character knows the offset that it was written at."""
 
@@ -52,13 +54,13 @@ class Text:
         return Span(self.origins[0], end)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Literal:
     text: Text
     quoted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variable:
     """`$NAME`, `${NAME}`, `${NAME:-default}`, `${NAME:=default}`, `${NAME[@]}`, `${NAME[$I]}`.
 
@@ -72,7 +74,7 @@ class Variable:
     default: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Substitution:
     """What run time computes: a command's output, arithmetic, `$?`, `${NAME%pattern}`."""
 
@@ -83,7 +85,7 @@ class Substitution:
 Part: TypeAlias = Literal | Variable | Substitution
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RawWord:
     """A word as written. An assignment `NAME=(...)` has its elements in `array`.
 
@@ -105,7 +107,7 @@ class RawWord:
                 return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operator:
     """`;`, `&&`, `|`, `(` ..., or a line end as `\\n`."""
 
@@ -124,25 +126,25 @@ class HereDocument:
 
 Token: TypeAlias = RawWord | Operator | HereDocument
 
-_BLANK = re.compile(r"(?:[ \t]|\\\r?\n)+")
-_CONTINUATION = re.compile(r"\\\r?\n")
-_COMMENT = re.compile(r"#[^\r\n]*")
-_LINE_END = re.compile(r"\r?\n")
-_OPERATOR = re.compile(r"\|\||&&|;;&|;&|;;|\|&|&>>|&>|<<<|<<-|<<|>>|<>|>\||[<>]&|[;&|()<>]")
-_PLAIN = re.compile(r"(?:[^ \t\r\n;&|()<>\\'\"$`]|\r(?!\n))+")
-_REPLACED = re.compile(r"\\(?:[$`\\]|\r?\n)|[$`]")
-_PLAIN_QUOTED = re.compile(r'[^"\\$`]+')
-_SINGLE = re.compile(r"'([^']*)'")
-_ANSI_C = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
-_BACKQUOTED = re.compile(r"`(?:[^`\\]|\\.)*`", re.DOTALL)
-_NAME = re.compile(r"\$([A-Za-z_]\w*)((?:\\\r?\n)+\w+)?", re.ASCII)
-_ARGUMENT = re.compile(r"\$(?:([1-9])|([@*]))")
-_SPECIAL = re.compile(r"\$[0#?$!-]")
-_BRACED = re.compile(
+_BLANK = regex(r"(?:[ \t]|\\\r?\n)+")
+_CONTINUATION = regex(r"\\\r?\n")
+_COMMENT = regex(r"#[^\r\n]*")
+_LINE_END = regex(r"\r?\n")
+_OPERATOR = regex(r"\|\||&&|;;&|;&|;;|\|&|&>>|&>|<<<|<<-|<<|>>|<>|>\||[<>]&|[;&|()<>]")
+_PLAIN = regex(r"(?:[^ \t\r\n;&|()<>\\'\"$`]|\r(?!\n))+")
+_REPLACED = regex(r"\\(?:[$`\\]|\r?\n)|[$`]")
+_PLAIN_QUOTED = regex(r'[^"\\$`]+')
+_SINGLE = regex(r"'([^']*)'")
+_ANSI_C = regex(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_BACKQUOTED = regex(r"`(?:[^`\\]|\\.)*`", re.DOTALL)
+_NAME = regex(r"\$([A-Za-z_]\w*)((?:\\\r?\n)+\w+)?", re.ASCII)
+_ARGUMENT = regex(r"\$(?:([1-9])|([@*]))")
+_SPECIAL = regex(r"\$[0#?$!-]")
+_BRACED = regex(
     r"(?:([A-Za-z_]\w*)(\[[^][]+\])?|([1-9]\d*)|([@*]))(:?[-=].*)?", re.ASCII | re.DOTALL
 )
-_ARRAY = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
-_NESTED_HERE = re.compile(r"<<(-?)[ \t]*(['\"]?)([A-Za-z_]\w*)\2")
+_ARRAY = regex(r"[A-Za-z_]\w*\+?=", re.ASCII)
+_NESTED_HERE = regex(r"<<(-?)[ \t]*(['\"]?)([A-Za-z_]\w*)\2")
 _MAX_DEFECTS = 20  # each costs a scan to the end of the text
 
 

@@ -6,25 +6,24 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import Kind
 from precision_lint.source.text.text import SourceText
 
 # Strings come first, so that what looks like a comment in one is passed over.
-_TOML = re.compile(
+_TOML = regex(
     r'''"""(?:\\.|[^\\])*?""" | \'\'\'.*?\'\'\' | "(?:\\.|[^"\\\n])*" | '[^'\n]*'
       | (?P<comment>\#[^\r\n]*)''',
     re.VERBOSE | re.DOTALL,
 )
-_JSON = re.compile(
-    r'"(?:\\.|[^"\\\n])*" | (?P<comment>//[^\r\n]* | /\*.*?\*/)', re.VERBOSE | re.DOTALL
-)
-_SHELL = re.compile(
+_JSON = regex(r'"(?:\\.|[^"\\\n])*" | (?P<comment>//[^\r\n]* | /\*.*?\*/)', re.VERBOSE | re.DOTALL)
+_SHELL = regex(
     r"""\\. | '[^']*' | "(?:\\.|[^"\\])*" | (?<![^\s;&|()<>])(?P<comment>\#[^\r\n]*)""",
     re.VERBOSE | re.DOTALL,
 )
-_LINE = re.compile(r"^[ \t]*(?P<comment>#[^\r\n]*)", re.MULTILINE)
-_YAML = re.compile(r"(?<!\S)#[^\r\n]*")
-_HTML = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_LINE = regex(r"^[ \t]*(?P<comment>#[^\r\n]*)", re.MULTILINE)
+_YAML = regex(r"(?<!\S)#[^\r\n]*")
+_HTML = regex(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def comments(text: SourceText, kind: Kind) -> list[Span]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from precision_lint.model.regex import regex
 from precision_lint.source.text.text import SourceText
 
-_TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{|^[ \t]*\$[a-z_]\w*[ \t]*$", re.MULTILINE)
+_TEMPLATE = regex(r"\{\{|\{%|<%|\$\{|^[ \t]*\$[a-z_]\w*[ \t]*$", re.MULTILINE)
 """Placeholders of jinja2, ERB and `string.Template`, of which `$name` counts as a whole line."""
 
 

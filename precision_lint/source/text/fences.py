@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import Kind
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_INDENT = re.compile(r"[ \t]*")
-_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?=[ \t]|\r?$)", re.MULTILINE)
-_BLOCK = re.compile(r"(?:!!!|\?\?\?|===)[+!]? ")  # of MkDocs: what is indented belongs to it
-_MARKS = re.compile(r"(`{3,}|~{3,})[ \t]*([^\r\n]*)")
+_LINE = regex(r"[^\n]*\n|[^\n]+")
+_INDENT = regex(r"[ \t]*")
+_ITEM = regex(r"(?:[-*+]|\d{1,9}[.)])(?=[ \t]|\r?$)", re.MULTILINE)
+_BLOCK = regex(r"(?:!!!|\?\?\?|===)[+!]? ")  # of MkDocs: what is indented belongs to it
+_MARKS = regex(r"(`{3,}|~{3,})[ \t]*([^\r\n]*)")
 _TAB = 4
 _CODE = 4  # columns from which an indented line is code
 
-_LANGUAGE = re.compile(r"\{?[ \t]*\.?([\w-]+)")
+_LANGUAGE = regex(r"\{?[ \t]*\.?([\w-]+)")
 _SESSIONS = frozenset({"console", "shell-session", "shellsession"})
 _FORMATS: dict[str, Kind] = {
     "sh": "shell", "bash": "shell", "shell": "shell", "zsh": "shell",
@@ -31,7 +32,7 @@ _FORMATS: dict[str, Kind] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fence:
     """A fence that is closed; `info` is the text after its opening marks."""
 
@@ -56,7 +57,7 @@ class Fence:
         return self.language in _SESSIONS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Opening:
     marks: str
     info: str

@@ -6,12 +6,12 @@ it finds can be reported, and edited, where it stands.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 
-_REST = re.compile(r"[^\r\n]+")
+_REST = regex(r"[^\r\n]+")
 
 
 class Mask:

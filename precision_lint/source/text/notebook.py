@@ -6,15 +6,16 @@ the JSON that changes nothing else there.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import PurePosixPath
 
 from precision_lint.model.finding import CellPlace, Edit, Place, Position, Span, apply_edits
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import Kind, kind_of
 from precision_lint.source.text.masking import Mask
 from precision_lint.source.text.notebook_cells import CodeCell, code_cells
@@ -33,12 +34,12 @@ _BETWEEN = "\n\n"
 
 _PYTHON = frozenset({"python", "python3", "ipython"})
 _SHELLS = frozenset({"bash", "sh", "shell", "shellscript", "zsh"})
-_UNREAD = re.compile(r"(?:[ \t]*[\r\n])*(?:[ \t]+[^\s#]|[ \t]*(?:>>>|In \[\d*\]:|@\w+[ \t]*\{))")
+_UNREAD = regex(r"(?:[ \t]*[\r\n])*(?:[ \t]+[^\s#]|[ \t]*(?:>>>|In \[\d*\]:|@\w+[ \t]*\{))")
 """What starts so is left alone: IPython takes off indentation and prompts, and `@article{` begins a
 citation in BibTeX."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """A code cell, and where it is in the text of its notebook."""
 
@@ -58,7 +59,7 @@ class Cell:
         return Span(self.span.start + (self.magic.body if self.magic else 0), self.span.end)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class NotebookText(SourceText):
     """The code of a notebook as a text; its bytes are those of the JSON."""
 

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from precision_lint.model.finding import Edit, Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
 
-_BLANKS = re.compile(r"[ \t\r\n]*")
-_CHARACTER = re.compile(
+_BLANKS = regex(r"[ \t\r\n]*")
+_CHARACTER = regex(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]",
     re.DOTALL,
 )
@@ -28,7 +30,7 @@ Members: TypeAlias = dict[str, "tuple[int, int]"]
 """The offsets at which the values of an object start and end, by key."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """The text of a cell, and the JSON strings that make it up, quotes included."""
 
@@ -139,7 +141,7 @@ def _narrowed(text: str, span: Span, content: str) -> Edit:
     return Edit(Span(span.start + front, span.end - back), content[front : len(content) - back])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeCell:
     """A code cell; its number counts all cells of the notebook, from 1. Its language is a name."""
 

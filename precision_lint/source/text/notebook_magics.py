@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from keyword import iskeyword
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
 # A string ends with its quotes, where its line ends, or with the cell.
-_TOKEN = re.compile(
+_TOKEN = regex(
     r'''(?P<string> """(?:\\.|[^\\])*?(?:"""|\Z) | \'\'\'(?:\\.|[^\\])*?(?:\'\'\'|\Z)
           | "(?:\\.|[^"\\\r\n])*"? | '(?:\\.|[^'\\\r\n])*'? )
       | (?P<comment> \#[^\r\n]* )
@@ -24,14 +26,14 @@ _TOKEN = re.compile(
       | (?P<code> \w+ | . )''',
     re.VERBOSE | re.DOTALL,
 )
-_INDENT = re.compile(r"[ \t\f]*")
-_CELL_MAGIC = re.compile(r"(?:[ \t]*[\r\n])*%%(\w*)([^\r\n]*)(?:\r\n|\r|\n|\Z)")
-_LINE = re.compile(r"(?:[^\r\n\\]|\\(?:\r\n|\r|\n)?)*")
-_WORDS = re.compile(r"([A-Za-z_]\w*)[ \t]+(?:(\w+)|[./~{\"'$])[^\r\n]*")
-_INSTALLER = re.compile(r"(?:pip|conda|mamba|micromamba|uv)[ \t]+--?\w[^\r\n]*")
-_VISIBLE = re.compile(r"[^\r\n]")
+_INDENT = regex(r"[ \t\f]*")
+_CELL_MAGIC = regex(r"(?:[ \t]*[\r\n])*%%(\w*)([^\r\n]*)(?:\r\n|\r|\n|\Z)")
+_LINE = regex(r"(?:[^\r\n\\]|\\(?:\r\n|\r|\n)?)*")
+_WORDS = regex(r"([A-Za-z_]\w*)[ \t]+(?:(\w+)|[./~{\"'$])[^\r\n]*")
+_INSTALLER = regex(r"(?:pip|conda|mamba|micromamba|uv)[ \t]+--?\w[^\r\n]*")
+_VISIBLE = regex(r"[^\r\n]")
 _SIGNS = ("!", "%", "?", ",", ";", "/")
-_MAY_ESCAPE = re.compile(r"[!%?]|^[ \t\f]*[,;/]", re.MULTILINE)
+_MAY_ESCAPE = regex(r"[!%?]|^[ \t\f]*[,;/]", re.MULTILINE)
 
 _OF_PYTHON = frozenset({
     "capture", "debug", "ipytest", "memit", "prun", "snakeviz", "time", "timeit", "wandb",
@@ -41,7 +43,7 @@ _OF_PYTHON = frozenset({
 _SHELLS = frozenset({"bash", "sh", "zsh", "shell", "sx", "system"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CellMagic:
     """`%%name arguments` in front of a cell. The body begins at an offset of the cell."""
 
@@ -77,7 +79,7 @@ class CellMagic:
         return [word for word in self.arguments if not word.startswith("-")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Escape:
     """What IPython does not leave to Python: from its sign to the end of its last line."""
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from precision_lint.model.finding import Edit, Place, Position, Span, apply_edits
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_END = regex(r"\r\n|\r|\n")
 _UTF8_BOM = b"\xef\xbb\xbf"
 
 
@@ -25,7 +26,7 @@ class CellEdits(NamedTuple):
     edits: list[Edit]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class SourceText:
     """A file as text. Encoding it again gives back the bytes that were read, BOM included.
 

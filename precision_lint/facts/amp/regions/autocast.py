@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.facts.dtypes.operators.einsum import multiplies_elements
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.statements import FunctionDefinition, With
 from precision_lint.source.python.syntax import innermost_name, qualified
@@ -43,7 +43,7 @@ _WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
 _METHODS = frozenset({"matmul", "mm", "bmm", "mv"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AutocastCall:
     """A call that creates an autocast context; its arguments by meaning, None where absent."""
 

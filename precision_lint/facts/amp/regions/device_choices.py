@@ -11,6 +11,7 @@ from pathlib import Path
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.finding import Related
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import callee_name, dotted, last_name
@@ -26,7 +27,7 @@ _CHOOSES = (
 )
 """Files without a match choose no such device, or do so in several lines."""
 
-_DEVICE = re.compile(r"device|accelerator", re.IGNORECASE)
+_DEVICE = regex(r"device|accelerator", re.IGNORECASE)
 NEEDS_CUDA = (
     r"\.cuda\(|set_device\(|torch\.cuda\.(?:device|current_device|synchronize|Event|Stream)\("
     r"|(?:\.to|torch\.device)\(\s*f?[\"']cuda|device\s*=\s*f?[\"']cuda"

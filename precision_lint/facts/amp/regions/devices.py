@@ -7,9 +7,9 @@ Read from the assignments of the function, the class and the module. Only what i
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.syntax import callee_name, qualified, with_defaults
 from precision_lint.source.python.syntax_tree import SyntaxTree
@@ -23,7 +23,7 @@ class DeviceKind(Enum):
     STRING = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Device:
     """What is known of such a value: its kind, and the text of a string up to what is computed."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
@@ -21,14 +20,16 @@ from precision_lint.facts.amp.regions.device_guesses import chosen_beside, guess
 from precision_lint.facts.amp.regions.lowered import may_hold_lowered
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.finding import Related
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import last_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _MAKES_REGIONS = rb"\bautocast\("
-_ABOUT_DEVICES = re.compile(r"cuda|device|is_available|gpu", re.IGNORECASE)
-_LAUNCHER = re.compile(r"accelerator\.device")
+_ABOUT_DEVICES = regex(r"cuda|device|is_available|gpu", re.IGNORECASE)
+_LAUNCHER = regex(r"accelerator\.device")
 _MOST_FILES = 24
 _SINGLE = frozenset({"torch.float32", "torch.float"})
 _HALF = frozenset({"torch.float16", "torch.half"})
@@ -39,7 +40,7 @@ Form = Literal["region", "island", "guess"]
 """What is fixed: a region in half precision, one that keeps float32, or a guess at the device."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixedDevice:
     """A region whose device type is not that of its tensors in every run.
 

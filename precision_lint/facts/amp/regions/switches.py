@@ -10,13 +10,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.regions.autocast import AutocastCall, autocasts
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import switches_bfloat16, switches_float16
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -30,11 +31,11 @@ from precision_lint.source.python.syntax import (
 )
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
-_SWITCH = re.compile(
+_SWITCH = regex(
     r"(?:^|_)(?:amp|autocast|half|mixed_precision|b?fp?16|b?float16|(?:use_)?(?:bf16|fp16)_run)$",
     re.IGNORECASE,
 )
-_INVERSE = re.compile(r"(?:^|_)(?:no|not|disable[ds]?|without|skip)(?:_|$)", re.IGNORECASE)
+_INVERSE = regex(r"(?:^|_)(?:no|not|disable[ds]?|without|skip)(?:_|$)", re.IGNORECASE)
 _HALF = frozenset({"torch.float16", "torch.half", "torch.bfloat16"})
 _HOPS = 4
 """Variables and attributes that are followed from a condition to a setting."""
@@ -44,7 +45,7 @@ Declaration = ast.AnnAssign | ast.arg | ast.Call
 """A field, a parameter or an option that is a setting."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switch:
     """A setting as code spells it, and the place that it decides about."""
 
@@ -65,7 +66,7 @@ class Switch:
         return self.path.rpartition(".")[0]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ignoring:
     """A region that is always on, and a switch that its function could ask.
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -44,6 +44,8 @@ from precision_lint.facts.dtypes.syntax.conditions import (
 )
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.syntax_tree import argument_at, syntax_tree
 
@@ -58,11 +60,11 @@ ScalingForm = Literal[
     "plugin", "guard", "offered", "chosen", "weights",
 ]  # fmt: skip
 
-_OWN_SWITCH = re.compile(r"scal", re.IGNORECASE)
+_OWN_SWITCH = regex(r"scal", re.IGNORECASE)
 """`enabled=cfg.use_grad_scaler`: the user decides, not the code."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switch:
     """How a GradScaler that a call makes can be turned off for bfloat16.
 
@@ -77,7 +79,7 @@ class Switch:
     is_in_reach: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scaling:
     """A place that scales the loss in bfloat16.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from precision_lint.facts.amp.regions.autocast import autocasts
 from precision_lint.facts.context import PythonFile
@@ -13,6 +13,7 @@ from precision_lint.facts.dtypes.domain.lattice import join_dtypes
 from precision_lint.facts.dtypes.domain.values import Constant, Dtype, Symbol
 from precision_lint.model.dtypes import FLOAT16
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import qualified
@@ -29,7 +30,7 @@ SETTERS: Mapping[str, str] = {
 """Functions of torch that set the default, for the whole process, and of which device."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DefaultDtype:
     """A default that a file sets: by which call, for which device type, None if that is not known.
 

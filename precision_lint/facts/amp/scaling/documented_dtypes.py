@@ -8,13 +8,14 @@ import re
 from precision_lint.facts.amp.scaling.offer import Offer
 from precision_lint.facts.settings.vocabulary import names_bfloat16
 from precision_lint.model.finding import Related
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 
-NAMES_BFLOAT16 = re.compile(r"(?<![a-z])(?:torch\.)?(?:bfloat16|bf16)\b", re.IGNORECASE)
+NAMES_BFLOAT16 = regex(r"(?<![a-z])(?:torch\.)?(?:bfloat16|bf16)\b", re.IGNORECASE)
 """bfloat16 in prose or in code."""
 
-_NEGATED = re.compile(r"\b(?:not|except|unlike|without|instead of)\b", re.IGNORECASE)
+_NEGATED = regex(r"\b(?:not|except|unlike|without|instead of)\b", re.IGNORECASE)
 
 
 def documented_bfloat16(

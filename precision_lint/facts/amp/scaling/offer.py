@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from precision_lint.model.finding import Related
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offer:
     """A value in bfloat16, as a message shows it, and the place that says it."""
 

@@ -15,9 +15,10 @@ from precision_lint.facts.amp.setting_paths import setting_path
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.model.finding import Related
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 
-_AMP = re.compile(r"(?:^|_)(?:amp|mixed|autocast)(?:_|$)|mixed_precision")
+_AMP = regex(r"(?:^|_)(?:amp|mixed|autocast)(?:_|$)|mixed_precision")
 
 
 def bfloat16_offer(node: ast.expr, file: PythonFile, *, of: ParsedPython) -> Offer | None:

@@ -14,13 +14,13 @@ if self.is_fp16:
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.scaling.scalers import AutocastRegion, Conditions, node_at
 from precision_lint.facts.amp.training_step.conditions import PathConditions, assuming, truth
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.model.dtypes import ALIASES, BFLOAT16
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.syntax import qualified
 from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, argument_at, syntax_tree
@@ -55,7 +55,7 @@ def _contradicts(
     return not _Choice(assumed, syntax.function(node), syntax).may_be_bfloat16(dtype, _HOPS)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Choice:
     """What conditions that hold at one place of a function choose, there and elsewhere."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler
 from precision_lint.facts.context import PythonFile
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.syntax import qualified
@@ -39,7 +39,7 @@ _HANDLERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """A scaler that a plugin of Lightning gets together with bfloat16: it raises `error`."""
 
@@ -49,7 +49,7 @@ class Refused:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ignored:
     """A `GradScalerKwargs` that an `Accelerator` gets together with bfloat16."""
 

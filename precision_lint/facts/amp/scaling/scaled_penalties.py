@@ -7,10 +7,10 @@ they become a part of a loss that is scaled again, in the same function or in on
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -18,11 +18,11 @@ from precision_lint.source.python.statements import FunctionDefinition, own_node
 from precision_lint.source.python.syntax import dotted, qualified
 from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
 
-_SCALER = re.compile(r"(?i)scaler$")
-_SCALE = re.compile(r"(?i)(?:^|_)(?:get_|inv_?)?scales?$")
+_SCALER = regex(r"(?i)scaler$")
+_SCALE = regex(r"(?i)(?:^|_)(?:get_|inv_?)?scales?$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScaledPenalty:
     """Gradients that a loss depends on, and the two calls that scale one after the other."""
 

@@ -10,7 +10,6 @@ import ast
 import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.regions.autocast import autocast_call
 from precision_lint.facts.amp.scaling import apex, default_dtype
@@ -24,7 +23,9 @@ from precision_lint.facts.dtypes.syntax.definitions import Class, Function, modu
 from precision_lint.facts.dtypes.whole_program.program import Found, Program
 from precision_lint.model.dtypes import ALIASES, BFLOAT16
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -33,7 +34,7 @@ from precision_lint.source.python.syntax import dotted, qualified, resolved
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _ROOTS = frozenset({"torch", "fairscale"})
-_WRAPPER = re.compile(r"scaler|amp", re.IGNORECASE)
+_WRAPPER = regex(r"scaler|amp", re.IGNORECASE)
 _OF_PACKAGES = frozenset({"timm.utils.NativeScaler", "timm.utils.cuda.NativeScaler"})
 """Classes of other packages that make a scaler which is always on."""
 
@@ -41,7 +42,7 @@ _MOST_CALLEES = 8
 _AUTOCAST = frozenset({"autocast", *default_dtype.SETTERS})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AutocastRegion:
     """A place that makes an autocast context: its call, the file, the dtype that it runs in.
 
@@ -68,7 +69,7 @@ class AutocastRegion:
         return self.file.related(self.call.span, message)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wrapper:
     """A call of a class that makes a scaler inside and leaves it on: `NativeScaler()`."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.scaling.scalers import enabled_position
 from precision_lint.facts.context import PythonFile
@@ -12,6 +11,7 @@ from precision_lint.facts.dtypes.domain.calls import Argument, Call
 from precision_lint.facts.dtypes.domain.values import Constant
 from precision_lint.facts.origin import PathCondition, Setting
 from precision_lint.facts.settings.vocabulary import names_float16
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.syntax import callee_name, qualified
 
@@ -25,7 +25,7 @@ _OWN_SCALING = frozenset({"deepspeed", "fsdp"})
 """Arguments of a trainer that select a backend which accepts float16 weights."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unscaler:
     """What unscales gradients; `conditions` hold where it does."""
 

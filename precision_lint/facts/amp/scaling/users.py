@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, module_of
 from precision_lint.facts.dtypes.whole_program.program import Program
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -25,7 +25,7 @@ _MOST_FILES = 12
 """Other files that are searched for what sets a parameter or a field."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Users:
     """The definitions that names of a program mean, and the files that use them."""
 

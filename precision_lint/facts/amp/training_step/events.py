@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 from typing import TypeGuard
 
 from precision_lint.facts.amp.training_step.direction import is_gradient, makes_a_direction
 from precision_lint.model.finding import Related
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.nodes import children
 from precision_lint.source.python.parse import ParsedPython
@@ -33,7 +35,7 @@ class EventKind(Enum):
     UNKNOWN = auto()  # the callee: it may do any of this
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """Something that happens to gradients, or to the scaler `scaler` ("" if to none)."""
 
@@ -57,12 +59,12 @@ class Event:
 
 
 _CLIPPING = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"})
-_TORCH_UTILS = re.compile(r"^(?:torch\.)?nn\.utils(?:\.clip_grad)?$|^torch\.nn\.utils\.clip_grad$")
-_OPTIMIZER = re.compile(r"(?:^|[._])(?:opt|optim|optimizer)(?:s|_\w+|[A-Z0-9]\w*)?$")
-_ABOUT_GRADIENTS = re.compile(r"scal|clip|optim|step|backward|grad|amp", re.IGNORECASE)
+_TORCH_UTILS = regex(r"^(?:torch\.)?nn\.utils(?:\.clip_grad)?$|^torch\.nn\.utils\.clip_grad$")
+_OPTIMIZER = regex(r"(?:^|[._])(?:opt|optim|optimizer)(?:s|_\w+|[A-Z0-9]\w*)?$")
+_ABOUT_GRADIENTS = regex(r"scal|clip|optim|step|backward|grad|amp", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Names:
     """What the names of a file mean to the protocol."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from precision_lint.facts.amp.training_step.conditions import with_names
 from precision_lint.facts.amp.training_step.events import Event, calls_in_order, renamed
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.nodes import children
 from precision_lint.source.python.statements import (
@@ -38,7 +39,7 @@ class TooLarge(Exception):
     """A body and its helpers have too many nodes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assume:
     """A condition that holds, or does not, on this way."""
 
@@ -46,14 +47,14 @@ class Assume:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Forget:
     """Names that get another value."""
 
     names: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repeat:
     """The end of a pass of a loop, and the names that change from one pass to the next."""
 
@@ -66,7 +67,7 @@ Action = Event | Assume | Forget | Repeat | None
 START, END = 0, 1
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Graph:
     """What happens at each node, and the nodes that can follow it; it starts at 0, ends at 1."""
 
@@ -78,7 +79,7 @@ class Graph:
         return (action for action in self.actions if isinstance(action, Event))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Called:
     """A helper where it is called: its graph, and what its names are there."""
 

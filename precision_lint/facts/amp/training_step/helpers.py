@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.training_step.events import may_act
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.whole_program.program import Program
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
@@ -23,7 +23,7 @@ _MOST_BASES = 12
 """Classes among the bases of one."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Helper:
     """A function that a step calls."""
 

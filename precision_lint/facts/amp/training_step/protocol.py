@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from precision_lint.facts.amp.training_step.events import (
     Event,
@@ -22,7 +22,9 @@ from precision_lint.facts.amp.training_step.solver import Solution, TooManyState
 from precision_lint.facts.amp.training_step.states import Gradients, State
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import FunctionDefinition, blocks, own_statements
 from precision_lint.source.python.syntax import dotted
@@ -31,7 +33,7 @@ _DEEPEST = 8
 """How many helpers call each other on the way from a step to an event."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class TrainingStep:
     """A function, or the top level of a file, in which a scaler is at work."""
 
@@ -117,8 +119,8 @@ class TrainingStep:
         )
 
 
-_CLIPPING = re.compile(r"clip|norm|accum|%", re.IGNORECASE)
-_SCALING = re.compile(
+_CLIPPING = regex(r"clip|norm|accum|%", re.IGNORECASE)
+_SCALING = regex(
     r"amp|scal|half|float|fp\d|bf|16|precision|dtype|mixed|autocast|cuda|device", re.IGNORECASE
 )
 
@@ -142,7 +144,7 @@ def training_steps(file: PythonFile) -> Iterator[TrainingStep]:
         yield replace(step, is_called=is_called, earlier=tuple(found[:count]))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class _Scope:
     """A body whose statements run together: a function, a class, or the top level of a file."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from precision_lint.facts.amp.training_step.events import Event, EventKind
@@ -13,6 +12,7 @@ from precision_lint.facts.amp.training_step.graph import Repeat
 from precision_lint.facts.amp.training_step.protocol import TrainingStep
 from precision_lint.facts.amp.training_step.states import BOOKED, Entry, State, varies
 from precision_lint.facts.context import PythonFile
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.statements import Loop, own_statements
 
 _ERRORS = {
@@ -28,7 +28,7 @@ DisorderForm = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Disorder:
     """An event in a wrong order, the event that it conflicts with, and the error of torch.
 

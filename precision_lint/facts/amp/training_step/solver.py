@@ -8,12 +8,12 @@ exclude each other, and only what holds on all of them is a fact.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.training_step.conditions import atoms
 from precision_lint.facts.amp.training_step.events import Event
 from precision_lint.facts.amp.training_step.graph import END, START, Assume, Graph, Repeat
 from precision_lint.facts.amp.training_step.states import State
+from precision_lint.model.frozen import frozen
 
 MOST_STATES = 64
 """States of one node."""
@@ -26,7 +26,7 @@ class TooManyStates(Exception):
     """Even without conditions, a node has too many states."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Solution:
     """The states before each node of a graph, and which follow from which."""
 

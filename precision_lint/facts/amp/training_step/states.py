@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum, auto
 
 from precision_lint.facts.amp.training_step.conditions import assuming, mentions, truth, without
 from precision_lint.facts.amp.training_step.events import Event, EventKind
 from precision_lint.facts.amp.training_step.graph import Action, Assume, Forget, Repeat
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.statements import Loop
 
 
@@ -34,7 +35,7 @@ BOOKED = frozenset({EventKind.UNSCALE, EventKind.STEP})
 """What a scaler records for an optimizer, and forgets at `update`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """The last event that a scaler has recorded for an optimizer."""
 
@@ -53,7 +54,7 @@ class Entry:
         return self.event.scaler, self.event.subject
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """Where the protocol is at a node."""
 

@@ -5,22 +5,14 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
 
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
 from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.open_values import may_be_half
 from precision_lint.facts.dtypes.domain.values import (
-    Bottom,
-    Dictionary,
-    Dtype,
-    FunctionValue,
     Instance,
     LibraryObject,
     Model,
-    ModelOutput,
-    OneOf,
-    Partial,
-    Sequence,
     Symbol,
     Tensor,
     Unknown,
@@ -36,7 +28,7 @@ from precision_lint.facts.dtypes.syntax.mentions import (
     words_called,
 )
 from precision_lint.facts.dtypes.syntax.relevance import DefUse
-from precision_lint.model.dtypes import HALF
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -68,7 +60,7 @@ _ON_TENSORS = frozenset(
 """Methods with arguments that are judged by the dtype of their object."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Callee:
     """What is called.
 
@@ -82,7 +74,7 @@ class Callee:
     """True for an object that is called, so that there is no receiver."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """What a rule asks of a file: the calls of some `names` (see `Rule.calls`).
 
@@ -118,7 +110,7 @@ class Question:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """The questions about a file, the names of all of them, and what the file makes of these."""
 
@@ -255,7 +247,7 @@ def _is_open(call: Call, *, names_torch: bool) -> bool:
         if not isinstance(call.called, Instance):
             return True
         weights = call.called.parameters
-        return weights is None or any(map(_may_be_half, (weights, *values)))
+        return weights is None or any(map(may_be_half, (weights, *values)))
     is_on_object = not call.arguments or call.name in _ON_TENSORS
     if call.receiver_span is None or is_on_object or isinstance(call.receiver, Tensor):
         values.append(call.receiver)
@@ -269,8 +261,8 @@ def _is_open(call: Call, *, names_torch: bool) -> bool:
         or (call.function or "").startswith(_OF_ANYTHING)
     )
     if (call.receiver_span is None or call.function is not None) and is_object_taken:
-        return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
-    return any(map(_may_be_half, values))
+        return any(isinstance(value, Unknown) or may_be_half(value) for value in values)
+    return any(map(may_be_half, values))
 
 
 _OF_ANYTHING = ("numpy.array", "numpy.asarray", "sklearn.metrics.")
@@ -279,19 +271,6 @@ _OF_ANYTHING = ("numpy.array", "numpy.asarray", "sklearn.metrics.")
 
 def _is_operator(function: str) -> bool:
     return function.removeprefix("torch.") in FUNCTIONS
-
-
-def _may_be_half(value: Value) -> bool:
-    match value:
-        case Tensor():
-            return value.may_be_other or value.caller_chosen or bool(value.dtypes & HALF)
-        case (
-            ModelOutput() | Dtype() | Instance() | OneOf() | Partial() | FunctionValue() | Bottom()
-        ):
-            return True
-        case Sequence(item=item) | Dictionary(item=item):
-            return _may_be_half(item)
-    return False
 
 
 def _stored_items(file: ParsedPython) -> Iterator[ast.Subscript]:

@@ -13,13 +13,14 @@ from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.dtypes import BFLOAT16
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name
 
 Scenario = Callable[[ast.expr], bool | None]
 """Whether a condition holds in one run of the project; None if the settings of it do not say."""
 
-_WIDENING = re.compile(
+_WIDENING = regex(
     r"(?:(?:AutoModel|CodeGen|Cohere|GPTJ|GPTNeo|Gemma2?|Granite|Jamba|Llama|Mistral|Mixtral"
     r"|Nemotron|Olmoe?|Phi3?|Qwen2(?:Moe)?|Starcoder2)ForCausalLM"
     r"|(?:Chameleon|Idefics2|Llava(?:Next(?:Video)?|Onevision)?|PaliGemma|Qwen2VL|VideoLlava"
@@ -33,7 +34,7 @@ is the first whose Llama does, 4.46.3 the first whose Llama does not).
 """
 _WIDENING_SINCE, _WIDENING_UNTIL = (4, 31), (4, 46)
 
-_ALWAYS_WIDENING = re.compile(
+_ALWAYS_WIDENING = regex(
     r"(?:Blt|FalconMamba|Mamba2?|Mllama|NemotronH|xLSTM)For(?:CausalLM|ConditionalGeneration)"
     r"\.from_pretrained$"
 )

@@ -42,15 +42,16 @@ from precision_lint.facts.dtypes.operators.conversions import is_setting_of_dtyp
 from precision_lint.facts.dtypes.syntax import mutations, sources
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.model.dtypes import FLOAT32, FLOATING, HALF, INT64
+from precision_lint.model.regex import regex
 
 OF_THE_OUTPUT = "model outputs have the model's dtype"
 CAST = "the model is cast here"
 OF_THE_WEIGHTS = "the weights have the checkpoint's dtype"
 _OF_THE_MODEL = "parameters have the model's dtype"
-_DEVICE = re.compile(r"device|cuda|cpu|gpu|rank|\"|'", re.IGNORECASE)
+_DEVICE = regex(r"device|cuda|cpu|gpu|rank|\"|'", re.IGNORECASE)
 _CASTS = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
 _FLOAT32 = frozenset({FLOAT32})
-_OF_WEIGHTS = re.compile(
+_OF_WEIGHTS = regex(
     r"\.|(?:^|_)(?:weights?|bias|state|state_dict|model|module|params?|parameters|lora\w*|ema)(?:_|$)"
 )
 """Keys of a file under which a program stores weights."""

@@ -7,7 +7,6 @@ float32, so programs cast the parameters that require gradients: with a helper, 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -27,11 +26,12 @@ from precision_lint.facts.dtypes.domain.values import (
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.syntax.relevance import casts_by_name
 from precision_lint.model.dtypes import FLOAT32
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import callee_name, dotted
 
 _WRAPPING = "get_peft_model"
-_PREPARING = re.compile(r"prepare_model_for_(?:kbit|int8)_training")
+_PREPARING = regex(r"prepare_model_for_(?:kbit|int8)_training")
 """Helpers of PEFT, which cast all parameters that are not quantized to float32."""
 
 _ADDED = "layers in the dtype of the model are added here"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from precision_lint.facts.dtypes.domain.calls import Argument, Call
@@ -14,9 +14,10 @@ from precision_lint.facts.dtypes.domain.values import (
     Tensor,
     Value,
 )
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sink:
     """What a call turns into arrays: its `receiver`, or arguments by position and keyword.
 
@@ -38,21 +39,28 @@ class Sink:
 
     def converted(self, call: Call) -> Iterator[Argument]:
         """The receiver or the arguments that become arrays, reduced to their tensors."""
+        for name, argument in self._taken(call):
+            of = replace(self, mappings=True) if name == "**" else self
+            yield replace(argument, value=of._tensors_of(argument.value))
+
+    def taken(self, call: Call) -> list[Value]:
+        """The receiver or the arguments that become arrays if they are tensors."""
+        return [argument.value for _, argument in self._taken(call)]
+
+    def _taken(self, call: Call) -> Iterator[tuple[str | None, Argument]]:
+        """The receiver or the arguments that become arrays, those by keyword with its name."""
         if self.receiver:
             if call.receiver_span is not None:
-                yield Argument(self._tensors_of(call.receiver), call.receiver_span)
+                yield None, Argument(call.receiver, call.receiver_span)
             return
         for position, argument in enumerate(call.arguments):
             if argument.starred:
                 break  # what follows it has no known position
             if self.positions is None or position in self.positions:
-                yield replace(argument, value=self._tensors_of(argument.value))
+                yield None, argument
         for name, argument in call.keywords.items():
-            if self.keywords is None and name == "**":
-                values = replace(self, mappings=True)._tensors_of(argument.value)
-                yield replace(argument, value=values)
-            elif self.keywords is None or name in self.keywords:
-                yield replace(argument, value=self._tensors_of(argument.value))
+            if self.keywords is None or name in self.keywords:
+                yield name, argument
 
     def _tensors_of(self, value: Value) -> Value:
         """The value, with nothing known of those parts that do not become arrays.

@@ -19,6 +19,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
     Receiver,
     Weights,
 )
+from precision_lint.model.regex import regex
 
 _PEFT = "peft 0.21.2"
 _DIFFUSERS = "diffusers 0.42.1"
@@ -66,7 +67,7 @@ IMAGES = "DiffusionPipeline"
 """The kind of a pipeline whose calls give images or arrays, unless `output_type=` says tensors."""
 
 _CLASS = r"(?!\w*(?:Prior|StableAudio|AceStep|HDR|LongMulti))\w*Pipeline\w*\.from_pretrained$"
-PIPELINE = re.compile(rf"(?:^|\.){_CLASS}")
+PIPELINE = regex(rf"(?:^|\.){_CLASS}")
 """Loads such a pipeline, by the name of its class: the others give tensors."""
 
 _PRIOR = Library(_DIFFUSERS, "diffusers", "*Pipeline.from_pretrained", Network(_ON_LOAD))
@@ -76,17 +77,17 @@ _TORCHVISION = Library("torchvision 0.29.1", "torchvision.models", "*", Network(
 
 PATTERNS: Mapping[str, tuple[tuple[re.Pattern[str], Library], ...]] = {
     "diffusers": (
-        (re.compile(rf"diffusers\.(?:\w+\.)*{_CLASS}"), _PIPELINE),
-        (re.compile(r"diffusers\.(?:\w+\.)*\w*Pipeline\w*\.from_pretrained"), _PRIOR),
+        (regex(rf"diffusers\.(?:\w+\.)*{_CLASS}"), _PIPELINE),
+        (regex(r"diffusers\.(?:\w+\.)*\w*Pipeline\w*\.from_pretrained"), _PRIOR),
         (
-            re.compile(
+            regex(
                 r"diffusers\.(?:\w+\.)*(?:Autoencoder\w+|ControlNet\w*|MotionAdapter|T2IAdapter|UNet\w+"
                 r"|VQModel|\w*Transformer\w*Model)\.from_pretrained"
             ),
             _MODEL,
         ),
     ),
-    "torchvision": ((re.compile(r"torchvision\.models\.(?:\w+\.)?[a-z]\w*\d\w*"), _TORCHVISION),),
+    "torchvision": ((regex(r"torchvision\.models\.(?:\w+\.)?[a-z]\w*\d\w*"), _TORCHVISION),),
 }
 """By package, the first that fits.
 

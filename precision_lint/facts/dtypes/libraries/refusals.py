@@ -8,12 +8,12 @@ Not here, as they take float16: HDF5, `np.savez`, `np.save`, TIFF files of image
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from precision_lint.model.dtypes import FLOAT16, FLOAT32
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """What a call refuses: the arguments, their dtypes, and the error with `{dtype}` in it.
 

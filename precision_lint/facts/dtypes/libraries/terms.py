@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from precision_lint.model.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Given:
     """An argument, by position and keyword. A module that goes through a wrapper is one as well."""
 
@@ -14,33 +15,33 @@ class Given:
     keyword: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rest:
     """The positional arguments from a position on: a tuple of them."""
 
     start: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receiver:
     """The object whose method is called."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alone:
     """The items of a tuple, or its only item: `prepare(a, b)` gives a tuple, `prepare(a)` none."""
 
     of: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """What iterating over it yields."""
 
     of: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """The item with a number."""
 
@@ -48,35 +49,35 @@ class Member:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Many:
     """A list, tuple or iterator of it, of any length."""
 
     of: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tuple:
     """A tuple of these."""
 
     of: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Zipped:
     """A tuple of one item of each."""
 
     of: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stacked:
     """One tensor of the tensors of a list, as `torch.stack` makes it; a tensor stays as it is."""
 
     of: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Collated:
     """One batch of a list of samples, as `default_collate` makes it of tensors, arrays, numbers,
     tuples and mappings of these."""
@@ -84,14 +85,14 @@ class Collated:
     of: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loaded:
     """The batches of a `DataLoader`: collated unless `collate_fn` or `batch_size=None` is given."""
 
     dataset: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Torch:
     """The result of a function of torch, by its name in torch."""
 
@@ -100,7 +101,7 @@ class Torch:
     """A tuple of the arguments."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """The result of calling it with a tuple of arguments."""
 
@@ -108,7 +109,7 @@ class Result:
     arguments: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mapped:
     """A container with a function applied to each of its leaves."""
 
@@ -116,47 +117,47 @@ class Mapped:
     of: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Widened:
     """The same, with bfloat16 and float16 tensors as float32, inside of containers, too."""
 
     of: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prepared:
     """A module as the receiver prepares it for its precision, inside of containers, too."""
 
     of: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fixed:
     """A tensor of a dtype whatever comes in."""
 
     dtype: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FromArray:
     """A tensor of the dtype of the array that comes in: never one that NumPy lacks."""
 
     of: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """Tensors as they were saved: weights, a mapping of weights, or any object, as `pickle` has."""
 
     kind: Literal["weights", "mapping", "anything"] = "weights"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Default:
     """A tensor of the default dtype: float32 unless `torch.set_default_dtype` says otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Network:
     """A module whose floating parameters have the default dtype, or the one that is given.
 
@@ -168,21 +169,21 @@ class Network:
     kind: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Weights:
     """A tensor of the dtype of a module's parameters."""
 
     of: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Either:
     """One or the other."""
 
     terms: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cast:
     """The same in the dtype that an argument names, or in `default` if it is absent."""
 
@@ -192,7 +193,7 @@ class Cast:
     """"" for the dtype that it has."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Option:
     """By the value of an argument: a term for each, and one where it is absent or another."""
 
@@ -201,7 +202,7 @@ class Option:
     absent: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Object:
     """An object of a class whose methods have rows of their own, or convert what they get.
 
@@ -214,7 +215,7 @@ class Object:
     """The argument that names the precision of a run."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotATensor:
     """A number, an array of NumPy, an image: nothing that holds a tensor of torch."""
 
@@ -222,7 +223,7 @@ class NotATensor:
     """That of an array, where it is always the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Anything:
     """Nothing is known of it."""
 
@@ -260,7 +261,7 @@ Term = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effect:
     """What a call writes into one of its arguments."""
 
@@ -268,7 +269,7 @@ class Effect:
     value: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Library:
     """A group of rows: who was measured, and what the names give.
 

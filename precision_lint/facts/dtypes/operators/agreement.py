@@ -6,7 +6,6 @@ whose dtype is not known: two of the same symbol, `x` and `zeros(…, dtype=x.dt
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 
 from precision_lint.facts.dtypes._generated.kernels import AGREEING
@@ -16,6 +15,7 @@ from precision_lint.facts.dtypes.operators.einsum import multiplies_elements
 from precision_lint.facts.dtypes.operators.operands import operand, operator, tensor_given
 from precision_lint.facts.dtypes.operators.signature import Agreement
 from precision_lint.model.dtypes import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT64
+from precision_lint.model.frozen import frozen
 
 MEASURED = frozenset({BFLOAT16, FLOAT16, FLOAT32, "float64"})
 """The dtypes of which any two were tried."""
@@ -33,7 +33,7 @@ _EINSUM = Agreement(
 """Of `torch.einsum`, which takes any number of operands (torch 2.13)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operand:
     """An operand: the argument, and the dtypes that it can have."""
 
@@ -41,7 +41,7 @@ class Operand:
     tensor: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Disagreement:
     """Two operands that need one dtype and have different ones.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.model.regex import regex
 
 _OPENING = rb"autocast|Trainer\b|LightningModule|\bFabric\(|Accelerator\(|mixed_precision"
-_IN_TEXT = re.compile(_OPENING.decode())
+_IN_TEXT = regex(_OPENING.decode())
 
 
 def may_run_under_autocast(call: Call, file: PythonFile) -> bool:

@@ -22,6 +22,10 @@ _SIDES: Mapping[str, tuple[str, str]] = {
 }
 """The two arguments that need one dtype, by the name of the collective."""
 
+_IN_AUTOGRAD = "torch.distributed.nn."
+_RETURNING = frozenset({"all_gather", "gather", "scatter"})
+"""Those that autograd records have one side: they return the other one (torch 2.13)."""
+
 _OF_ONE = frozenset({"all_reduce", "reduce", "broadcast"})
 COLLECTIVES = _OF_ONE | frozenset(_SIDES)
 
@@ -38,7 +42,10 @@ def may_be_refused(function: str, file: PythonFile) -> bool:
     """True for a collective by its qualified name, if the backend of the file may refuse it."""
     if not function.startswith(_DISTRIBUTED):
         return False
-    return function.rpartition(".")[2] not in _OF_ONE or _is_gloo(file)
+    name = function.rpartition(".")[2]
+    if name in _OF_ONE:
+        return _is_gloo(file)
+    return not (function.startswith(_IN_AUTOGRAD) and name in _RETURNING)
 
 
 def refused(call: Call, file: PythonFile) -> Refused | None:

@@ -27,6 +27,7 @@ from precision_lint.facts.dtypes.domain.values import (
 from precision_lint.facts.origin import Choice, Setting
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, BOOL, FLOAT16, FLOAT32, HALF, INT64
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 
 _STRINGS = {**ALIASES, "bf16": BFLOAT16, "fp16": FLOAT16, "fp32": FLOAT32, "fp64": "float64"}
 _STRINGS |= {f"torch.{name}": dtype for name, dtype in ALIASES.items()}
@@ -164,7 +165,7 @@ def _target(receiver: Value, given: CallSite) -> Tensor | None:
     return None
 
 
-_OF_DTYPE = re.compile(r"d_?type$|precision$", re.IGNORECASE)
+_OF_DTYPE = regex(r"d_?type$|precision$", re.IGNORECASE)
 """What names a dtype rather than a device: `x.to(self.weight_dtype)`."""
 
 

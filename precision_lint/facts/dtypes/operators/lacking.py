@@ -6,7 +6,6 @@ Which operators these are was measured (`scripts/measure_kernels.py`), on CPU an
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes._generated.kernels import LACKING
@@ -21,6 +20,7 @@ from precision_lint.facts.dtypes.operators.operands import (
 )
 from precision_lint.facts.dtypes.operators.promotion import promote
 from precision_lint.facts.dtypes.operators.signature import Lack
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
@@ -32,7 +32,7 @@ _DEVICES = ("cpu", "cuda")
 _DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lacking:
     """An operator that raises for what it may be given.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.dtypes.domain.calls import Argument, Call
 from precision_lint.facts.dtypes.domain.values import (
@@ -14,9 +13,10 @@ from precision_lint.facts.dtypes.domain.values import (
     Value,
 )
 from precision_lint.facts.dtypes.libraries.refusals import REFUSALS, Refusal
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """A call that raises for an argument, the dtype of this, and the error.
 

@@ -13,8 +13,9 @@ from precision_lint.facts.dtypes.operators.module_inputs import rejected
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32
 from precision_lint.model.finding import Related
+from precision_lint.model.regex import regex
 
-_CALLEE = re.compile(r"[A-Za-z_][\w.]*(?=\s*\()")
+_CALLEE = regex(r"[A-Za-z_][\w.]*(?=\s*\()")
 _VISITING = r"(?:modules|named_modules|children|named_children|apply|register_\w+hook\w*)\("
 _HARMLESS = frozenset({"print", "len", "isinstance", "type", "repr", "id", "compile"})
 

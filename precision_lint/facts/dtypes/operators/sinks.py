@@ -12,12 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.open_values import may_be_half
 from precision_lint.facts.dtypes.domain.values import (
     Dictionary,
+    Dtype,
+    FunctionValue,
     ModelOutput,
     NonTensor,
     Sequence,
     Tensor,
+    Unknown,
     Value,
 )
 from precision_lint.facts.dtypes.libraries import (
@@ -77,6 +81,23 @@ def sink_of(call: Call, version_of: Callable[[str], tuple[int, int] | None]) -> 
     if isinstance(call.receiver, NonTensor):
         return METHODS_OF_OTHERS.get(call.name)
     return None
+
+
+def may_convert(call: Call) -> bool:
+    """False for a call that converts nothing, whatever callers and other files say of its values.
+
+    What is called is known for good, and so is what is a dtype or a function and no tensor.
+    """
+    if call.function is None:
+        return not isinstance(call.receiver, Dtype)
+    sink = FUNCTIONS.get(call.function) or _of_distribution(call.function)
+    if sink is None and call.function in tracking_sinks.UNTIL:
+        sink = tracking_sinks.UNTIL[call.function][0]
+    return sink is not None and any(
+        isinstance(value, Unknown) or may_be_half(value)
+        for value in sink.taken(call)
+        if not isinstance(value, Dtype | FunctionValue)
+    )
 
 
 def _of_older(function: str, version_of: Callable[[str], tuple[int, int] | None]) -> Sink | None:

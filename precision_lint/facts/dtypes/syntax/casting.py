@@ -7,16 +7,16 @@ modules is not known here. What is called like a function may be one: `layer(x)`
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.dtypes.syntax.mentions import words_called
 from precision_lint.facts.dtypes.syntax.mutations import CASTING, TAKING_IN, changed
 from precision_lint.facts.dtypes.syntax.relevance import DefUse, roots
 from precision_lint.facts.dtypes.syntax.sources import WEIGHTS
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
@@ -31,17 +31,17 @@ from precision_lint.source.python.syntax import callee_name
 CALLS_DEEP = 3
 """Functions of one file that call each other, as far as they are looked at for casts."""
 
-_CAST = re.compile(
+_CAST = regex(
     r"\.(?:(?:half|bfloat16|float|double)\(\)|to\([^()\n]*(?:dtype|torch\.\w+))",
 )
-_GIVEN = re.compile(r"(?<![\w.])(?:self\.)?[^\W\d]\w*(?![\w(])")
+_GIVEN = regex(r"(?<![\w.])(?:self\.)?[^\W\d]\w*(?![\w(])")
 """Names that are read without being called."""
 
 _HOLDING = (ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.Tuple, ast.Dict)
 """What may be an object that has another name already, or hold some."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Casts:
     """Where a file casts something, in order, and calls its own functions that do."""
 

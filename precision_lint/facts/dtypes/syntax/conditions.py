@@ -9,19 +9,20 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
 from functools import lru_cache
 
 from precision_lint.facts.origin import PathCondition
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.text.text import SourceText
 
-_FLOAT16 = re.compile(r"(?<![a-z])(?:float16|fp16|half)$")
-_BFLOAT16 = re.compile(r"bfloat16|bf16")
-_OTHERS = re.compile(r"(?:fp|float)?(?:8|16|32|64)(?:-(?:mixed|true))?|half|float|double|no|tf32")
+_FLOAT16 = regex(r"(?<![a-z])(?:float16|fp16|half)$")
+_BFLOAT16 = regex(r"bfloat16|bf16")
+_OTHERS = regex(r"(?:fp|float)?(?:8|16|32|64)(?:-(?:mixed|true))?|half|float|double|no|tf32")
 """Dtypes and precisions other than bfloat16, as literals name them: `16-mixed`, `fp32`, `no`."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class _Run:
     """A run in one precision: what names it, and what names the other one of half precision."""
 
@@ -52,11 +53,9 @@ class _Run:
 
 
 _IN_BFLOAT16 = _Run(_BFLOAT16, _FLOAT16)
-_IN_FLOAT16 = _Run(
-    re.compile(r"(?<![a-z])(?:float16|fp16|half|16(?:-(?:mixed|true))?)$"), _BFLOAT16
-)
+_IN_FLOAT16 = _Run(regex(r"(?<![a-z])(?:float16|fp16|half|16(?:-(?:mixed|true))?)$"), _BFLOAT16)
 
-_NEGATIVE = re.compile(r"(?:^|_)(?:no|not|non|disable|without|skip)_")
+_NEGATIVE = regex(r"(?:^|_)(?:no|not|non|disable|without|skip)_")
 
 
 def excludes_bfloat16(condition: str) -> bool:

@@ -7,11 +7,11 @@ rules that need two dtypes.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
     Definition,
@@ -21,21 +21,21 @@ from precision_lint.source.python.statements import (
     targets,
 )
 
-_DECIDING = re.compile(
+_DECIDING = regex(
     r"\.(?:float|half|bfloat16|double|from_numpy|randn?|zeros|ones|full|empty|tensor|as_tensor"
     r"|linspace|eye|normal)\(|(?:bf|fp|float|precision)_?(?:16|32|64)\b|\.(?:half|double|float)\b"
     r"|\bautocast\(|(?<!\.)dtype|DTYPE",
 )
 """What gives a tensor, a module or a region a dtype."""
-_FOR_ALL = re.compile(r"\bautocast\(|\bset_default_(?:d|tensor_)type\(|:=")
+_FOR_ALL = regex(r"\bautocast\(|\bset_default_(?:d|tensor_)type\(|:=")
 """What gives one to all that comes after, and names that are bound inside of expressions."""
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_NOT_CALLED = re.compile(r"[A-Za-z_]\w*\b(?!\s*\()")
+_WORD = regex(r"[A-Za-z_]\w*")
+_NOT_CALLED = regex(r"[A-Za-z_]\w*\b(?!\s*\()")
 _OF_MANY = frozenset({"self", "cls", "torch", "nn", "F", "np"})
 """Names that stand in most statements, and hold no tensor."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Part:
     """A statement without its blocks: its rows, its words, and the names that it may change."""
 

@@ -33,7 +33,9 @@ from precision_lint.facts.dtypes.syntax.relevance import (
 )
 from precision_lint.facts.dtypes.syntax.scopes import Scope, changed_by, scope_of
 from precision_lint.facts.dtypes.syntax.sources import NUMPY_RUNTIMES
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo, cached_property, fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.imports import imported_names, starred_imports
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -57,10 +59,10 @@ from precision_lint.source.python.syntax import (
 _OF_CLASSES = (".__init_subclass__", ".__class_getitem__")
 """Methods that Python calls with a class, without a decorator."""
 
-_SETTING_BY_NAME = re.compile(r"\bsetattr\(|\bvars\(|\.__dict__\b")
+_SETTING_BY_NAME = regex(r"\bsetattr\(|\bvars\(|\.__dict__\b")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Function:
     """A function, method or lambda; `name` is qualified within its module."""
 

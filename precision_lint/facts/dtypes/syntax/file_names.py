@@ -6,6 +6,7 @@ import ast
 import re
 
 from precision_lint.facts.dtypes.syntax.definitions import Function, Module
+from precision_lint.model.regex import regex
 from precision_lint.source.python.statements import own_statements
 from precision_lint.source.python.syntax import callee_name
 
@@ -14,11 +15,11 @@ HOLE = "*"
 
 _DEEPEST = 4
 """Variables that are followed, one to the next."""
-_GENERIC = re.compile(
+_GENERIC = regex(
     r"(?:pytorch_|adapter_)?(?:best|cache|checkpoint|ckpt|data|final|last|latest|model|optim(?:izer)?"
     r"|out(?:put)?s?|results?|state(?:_dict)?|t[e]?mp|test|train|val(?:idation)?|weights?)+"
 )
-_FORMATTED = re.compile(r"\{[^{}]*\}|%[-\d.]*[sdif]")
+_FORMATTED = regex(r"\{[^{}]*\}|%[-\d.]*[sdif]")
 
 
 def file_name(node: ast.expr, module: Module, function: Function | None) -> str | None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.dtypes.syntax.definitions import Class
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import FunctionDefinition, own_nodes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldCall:
     """A call of what one field of a record holds, with the mapping that another one holds."""
 

@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from precision_lint.model.regex import regex
 from precision_lint.source.text.text import SourceText
 
-_CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
-_ASSIGNS = re.compile(r"[ \t]*=(?!=)")
-_STORES_ITEM = re.compile(r"(?<![\"'])(?<!\[\d)(?<!\[-\d)\][ \t]*=(?!=)")
+_CALL_OF_MEMBER = regex(r"(?:\.\w+)*\s*\(")
+_ASSIGNS = regex(r"[ \t]*=(?!=)")
+_STORES_ITEM = regex(r"(?<![\"'])(?<!\[\d)(?<!\[-\d)\][ \t]*=(?!=)")
 """An item that is set, unless its key is a digit, or ends like a string."""
-_CASTS = re.compile(r"\.(?:bfloat16|half|to)\(")
-_WORD = re.compile(r"\w*")
+_CASTS = regex(r"\.(?:bfloat16|half|to)\(")
+_WORD = regex(r"\w*")
 _DEFINING = ("def ", "class ")
 
 
@@ -100,7 +101,7 @@ def variables_called(text: str) -> Iterator[str]:
             yield f"self.{name}"
 
 
-_WITH_WEIGHTS = re.compile(r"(?<![\w.])((?:self\.)?[^\W\d]\w*)\.(?:weight|bias)\b")
+_WITH_WEIGHTS = regex(r"(?<![\w.])((?:self\.)?[^\W\d]\w*)\.(?:weight|bias)\b")
 
 
 def variables_with_weights(text: str) -> Iterator[str]:

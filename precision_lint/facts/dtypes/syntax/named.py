@@ -8,14 +8,15 @@ from collections.abc import Iterator
 
 from precision_lint.model.dtypes import ALIASES, FLOATING
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
 
-_NAMED = re.compile(r"(?:bf|fp|float|precision)_?16|float64|(?:Half|Double)Tensor", re.IGNORECASE)
+_NAMED = regex(r"(?:bf|fp|float|precision)_?16|float64|(?:Half|Double)Tensor", re.IGNORECASE)
 _UNUSUAL = frozenset(
     name for name, meant in ALIASES.items() if meant in FLOATING and meant != "float32"
 )
-_WORD = re.compile(r"\w+")
+_WORD = regex(r"\w+")
 _LONGEST_NAME = 24
 """Longer texts are messages and documentation."""
 

@@ -7,7 +7,6 @@ always kept, for it decides what reaches what.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +14,9 @@ from functools import lru_cache
 from precision_lint.facts.dtypes.syntax.mutations import elements, leaves_all, leaves_given, root
 from precision_lint.facts.dtypes.syntax.scopes import changed_by, lambdas_of, own_names
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import (
     Definition,
@@ -42,13 +43,13 @@ BUILTINS = frozenset(
 )  # fmt: skip
 """Functions of Python whose names nobody gives to anything else."""
 
-_OF_DTYPES = re.compile(r"dtype|float16|bf16|autocast")
+_OF_DTYPES = regex(r"dtype|float16|bf16|autocast")
 
-_NAME = re.compile(r"(?<![\w.])(?:self\.)?[^\W\d]\w*")
+_NAME = regex(r"(?<![\w.])(?:self\.)?[^\W\d]\w*")
 """A variable, or an attribute of `self`. Words in strings are read along: a slice may be larger."""
 
 
-_CONTEXT = re.compile(r"ctx|context|amp|precision|autocast")
+_CONTEXT = regex(r"ctx|context|amp|precision|autocast")
 """How a region of autocast is named, or a function that returns one."""
 
 
@@ -136,7 +137,7 @@ class DefUse:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slice:
     """The statements of a body that matter to a question.
 

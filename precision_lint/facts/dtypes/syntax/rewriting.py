@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import Leaving
 from precision_lint.source.python.syntax import callee_name, last_name
@@ -22,7 +22,7 @@ _TENSORS = frozenset({"Tensor", "Parameter"})
 _COPIES = frozenset({"list", "tuple", "sorted", "tqdm"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rewriting:
     """A loop over a mapping that assigns each of its entries, or each tensor among them.
 
@@ -62,7 +62,7 @@ def rewriting(loop: ast.For) -> Rewriting | None:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     """An entry as the body of a loop writes it: `mapping[key]`, or `value`."""
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, changed, root
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import (
     AnyFunction,
@@ -23,7 +23,7 @@ from precision_lint.source.python.statements import (
 from precision_lint.source.python.syntax import parameters
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """The variables of a function."""
 

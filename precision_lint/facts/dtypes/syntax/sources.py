@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from precision_lint.model.regex import regex
 
 WEIGHTS = frozenset({"weight", "bias"})
 """Attributes of a module that are parameters: the checkpoint chooses their dtype."""
@@ -31,10 +31,10 @@ PLAIN_ATTRIBUTES = frozenset(
 )
 """Attributes of models and their outputs that are no tensors."""
 
-NORM = re.compile(r"(?:^|_)(?:\w*norm|ln)(?:_\w+|\d+)?$")
+NORM = regex(r"(?:^|_)(?:\w*norm|ln)(?:_\w+|\d+)?$")
 """Attributes of models that are normalizations: `model.norm`, `final_layernorm`, `ln_f`."""
 
-BESIDE_MODULES = re.compile(
+BESIDE_MODULES = regex(
     r"(?:^|_)(?:scheduler|(?<!audio_)(?<!image_)(?<!sound_)(?<!video_)tokenizer|processor"
     r"|feature_extractor|guider|watermarker)(?:_\d+)?$"
 )
@@ -44,7 +44,7 @@ Read in diffusers 0.42.1: of the parts of its pipelines that end like this, only
 are modules.
 """
 
-MODEL_NAME = re.compile(
+MODEL_NAME = regex(
     r"(?:^|_)(?:model|net|network|unet\d*|vae|encoder|transformer|backbone|generator|"
     r"discriminator|actor|critic|llm|clip|bert|autoencoder|vqgan|vqvae|vocoder|denoiser|"
     r"vision_tower|language_model|text_model|vision_model|embedder|reranker|score_model|head|"
@@ -53,12 +53,12 @@ MODEL_NAME = re.compile(
 )
 """Names of variables and attributes that hold modules, as the field writes them."""
 
-NETWORK_NAME = re.compile(
+NETWORK_NAME = regex(
     r"(?:^|_)(?:model|net|network|unet\d*|vae|text_encoder\w*|transformer|controlnet|llm|generator)$"
 )
 """Names of what is a whole network, and never a tensor."""
 
-MAKING_NAME = re.compile(
+MAKING_NAME = regex(
     r"^_*(?:get|load|build|create|make|prepare|setup|set_up|init|initialize|wrap|instantiate)_"
 )
 """Names of functions that make or wrap a model, before the name of what they make."""
@@ -78,10 +78,10 @@ SEEN = KEEPING | {"diffusers"}
 What widens logits is known by itself (`configuration.py`).
 """
 
-LOADED_CLASS = re.compile(r"(?:PreTrainedModel|ModelMixin|DiffusionPipeline)$")
+LOADED_CLASS = regex(r"(?:PreTrainedModel|ModelMixin|DiffusionPipeline)$")
 """Base classes of transformers and diffusers with a `from_pretrained` that takes a dtype."""
 
-PRETRAINED = re.compile(
+PRETRAINED = regex(
     r"^(?!.*(?:Tokenizer|Processor|Config|Scheduler|Extractor)\w*\.)(?!(?:.*\.)?(?:TF|Flax)[A-Z])"
     r".*\.from_pretrained$"
 )
@@ -90,7 +90,7 @@ PRETRAINED = re.compile(
 Tokenizers, configs and processors have it too, and the models of TensorFlow and Flax.
 """
 
-CONFIGURED = re.compile(
+CONFIGURED = regex(
     r"^transformers\.(?:\w+\.)*(?!TF|Flax|Auto|DataCollator|PermuteFor)\w+(?:Model|For[A-Z]\w*)$"
 )
 """Classes of models: `LlamaForCausalLM(config)` is float32, whatever dtype the configuration names.
@@ -98,21 +98,19 @@ CONFIGURED = re.compile(
 Of the 2,187 names of transformers 5.23.0 that match, 2,181 are modules of torch.
 """
 
-CONFIGURING = re.compile(r"^transformers\.(?:\w+\.)*AutoModel\w*\.from_config$")
+CONFIGURING = regex(r"^transformers\.(?:\w+\.)*AutoModel\w*\.from_config$")
 """What makes a model of a configuration: in the dtype that it or the call names, else in float32.
 
 That is what transformers 5.23.0 does.
 """
 
-MODULE_NAME = re.compile(MODEL_NAME.pattern.replace("model|", "model|module|layer|scheduler|", 1))
+MODULE_NAME = regex(MODEL_NAME.pattern.replace("model|", "model|module|layer|scheduler|", 1))
 """Names of what holds parameters and buffers, called or not."""
 
-MODULE_CLASS = re.compile(
-    r"^(?:torch\.nn|transformers|diffusers|timm|peft)\..*(?:Module|Model\w*|KL)$"
-)
+MODULE_CLASS = regex(r"^(?:torch\.nn|transformers|diffusers|timm|peft)\..*(?:Module|Model\w*|KL)$")
 """Classes of other packages that are modules."""
 
-OUTPUT_METHOD = re.compile(
+OUTPUT_METHOD = regex(
     r"^(?:forward\w*|encode\w*|decode|embed\w*|get_\w*(?:features|embeds?|embeddings?|logits))$"
 )
 """Methods of a model that return floating tensors.
@@ -120,13 +118,13 @@ OUTPUT_METHOD = re.compile(
 What a project calls `decode_to_images` or the like, mostly widens what it returns.
 """
 
-FLOAT_NAME = re.compile(
+FLOAT_NAME = regex(
     r"(?:^|_)(?:logits?|loss|losses|hidden|hidden_states?|embeds?|embeddings?|latents?|"
     r"perplexity|perplexities|log_?probs?|softmax_output)$"
 )
 """Names of what models return, as the field writes them: floating, in the dtype they run in."""
 
-INTEGRAL_NAME = re.compile(
+INTEGRAL_NAME = regex(
     r"(?:^|_)(?:ids?|idx|idxs|index|indexes|indices|mask|masks|labels?|tokens?|positions?|"
     r"lengths?|lens?|counts?|offsets?|seqlens?)$|(?:^|_)(?:ids|masks|tokens)_and_"
 )

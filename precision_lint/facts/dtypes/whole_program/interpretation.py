@@ -13,7 +13,6 @@ takes down calls and assignments, and the table holds what is computed once (see
 from __future__ import annotations
 
 import ast
-import re
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call, Calls, Region
@@ -38,6 +37,7 @@ from precision_lint.facts.dtypes.whole_program.regions import Regions
 from precision_lint.facts.dtypes.whole_program.summaries import Summaries
 from precision_lint.facts.dtypes.whole_program.tracing import Tracing
 from precision_lint.model.dtypes import ALIASES, FLOAT32
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 
 
@@ -127,7 +127,7 @@ class Interpretation:
         vars(self).clear()
 
 
-_DEFAULT = re.compile(r"\bset_default_dtype\(\s*torch\.(\w+)")
+_DEFAULT = regex(r"\bset_default_dtype\(\s*torch\.(\w+)")
 
 
 def _default_dtype(file: ParsedPython) -> str:

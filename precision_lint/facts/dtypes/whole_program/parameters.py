@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import replace
 from typing import TypeVar
 
@@ -43,6 +42,7 @@ from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings.declarations import names_of_option
 from precision_lint.model.dtypes import FLOATING, HALF
+from precision_lint.model.regex import regex
 from precision_lint.source.python.syntax import callee_name, with_defaults
 
 _D = TypeVar("_D", bound=DtypeSet)
@@ -129,7 +129,7 @@ def _is_name_of_dtype(declared: Value, parameter: ast.arg) -> bool:
     return declared == NON_TENSOR and _OF_DTYPE.search(parameter.arg) is not None
 
 
-_OF_DTYPE = re.compile(r"dtype|precision")
+_OF_DTYPE = regex(r"dtype|precision")
 """In names of parameters whose text names a dtype: `dtype: str = "float32"`."""
 
 

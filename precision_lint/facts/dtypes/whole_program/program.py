@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module, module_of
+from precision_lint.model.frozen import frozen
 
 _REEXPORTS = 8
 """How many modules a name may be handed through."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """What a name leads to: a definition, a name that the top level assigns; None: the module."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.known import CommandLine, Given, Known, Layers
 from precision_lint.facts.runs.interpreter.program import keyword_of
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.nodes import walk
@@ -88,7 +89,7 @@ def _given(node: Node) -> Given:
     )
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Maker:
     """Follows the statements of a function that makes a tree."""
 

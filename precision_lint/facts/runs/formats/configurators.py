@@ -8,29 +8,29 @@ has assigned before. A word that is a literal of Python is one, and any other a 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.known import Known
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.config.options import Option
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
 from precision_lint.source.shell.words import UNKNOWN
 
-_OVERRIDING = re.compile(r"\bglobals\(\)(?:\[.+\]\s*=(?!=)|\.update\()")
-_WORDS = re.compile(r"\bargv\b")
+_OVERRIDING = regex(r"\bglobals\(\)(?:\[.+\]\s*=(?!=)|\.update\()")
+_WORDS = regex(r"\bargv\b")
 
 Value = Callable[[ast.expr, ParsedPython], "Known | None"]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Execution:
     """The statement of a file that executes another file, by its index, and the name of that."""
 

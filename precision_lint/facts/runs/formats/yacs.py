@@ -8,9 +8,7 @@ another type. The errors were observed with yacs 0.1.8.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence
@@ -20,6 +18,8 @@ from precision_lint.facts.runs.interpreter.known import Holder, Known
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.options import pairs
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -33,13 +33,13 @@ _NODES = frozenset({"CfgNode", "CN"})
 _CHANGING = frozenset({"merge_from_file", "merge_from_list", "defrost"})
 """Calls in functions that change a configuration, and do not declare one."""
 _SUFFIXES = (".yaml", ".yml")
-_FILE = re.compile(r"config|cfg")
+_FILE = regex(r"config|cfg")
 """In the names of options that choose a file."""
 _MOST_FILES = 60
 _MOST_PARAMETERS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Declared:
     """A key with its default, and where it is declared.
 
@@ -52,7 +52,7 @@ class Declared:
     is_constant: bool
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Tree:
     """The keys that the code of a project declares, by their dotted names."""
 
@@ -173,7 +173,7 @@ def _is_decided(node: ast.stmt, syntax: SyntaxTree) -> bool:
 # Runs
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Configured:
     """The configuration of one run: words over a file over the defaults of the tree."""
 
@@ -203,7 +203,7 @@ class Configured:
         return Known(declared.default, Occurrence(name, declared.default, place, file))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Part(Holder):
     """A section of the configuration: `cfg.SOLVER`."""
 

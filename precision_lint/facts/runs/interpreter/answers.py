@@ -17,6 +17,7 @@ from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import T
 from precision_lint.source.python.parse import ParsedPython
 
@@ -28,7 +29,7 @@ _UNCLEAR = -1
 """What is worked out depends on where somebody started to ask, or the budget was used up."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer(Generic[T]):
     """What a question came to, and the settings that were read for it."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -21,7 +21,7 @@ _MAKING = frozenset({"field", "Field", "ib", "attrib", "mutable_field", "list_fi
 _MAX_DEPTH = 8
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Field:
     """A field of a class: `value` is its default, or what `makes` it is called for one."""
 
@@ -34,7 +34,7 @@ class Field:
     """Code of the class may give it another value."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Record:
     """A class whose instances only hold what is given to them."""
 

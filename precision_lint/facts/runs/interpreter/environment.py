@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch
@@ -15,6 +15,7 @@ from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.settings.given import Kind, normal
 from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo, cached_property
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options
@@ -37,7 +38,7 @@ ReadConfig = Callable[[Path], ParsedConfig | None]
 """Gives the configuration at a path, with the files that it is composed of."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class RunEnvironment(Memo):
     """One launch of a program, or the program started without a word.
 
@@ -315,7 +316,7 @@ class RunEnvironment(Memo):
         )
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _OptionWords:
     """`--train.bf16 true`, `--train.no-bf16`."""
 
@@ -333,7 +334,7 @@ class _OptionWords:
         return self.run._word(name, option, default) if option is not None else None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _AssignmentWords:
     """`train.bf16=true`."""
 

@@ -37,6 +37,7 @@ from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.interpreter.returns import Returns
 from precision_lint.facts.runs.interpreter.variables import Walk, changes
 from precision_lint.model.dtypes import ALIASES, DtypeName
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import T
 from precision_lint.source.python.bindings import attribute, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
@@ -75,7 +76,7 @@ _AVAILABLE = {"torch.cuda.is_available": True, "torch.backends.mps.is_available"
 """The runs that are judged have a GPU."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class _Options:
     """Gives options, and notes their names. It knows no evaluator: what is kept has no cycles."""
 

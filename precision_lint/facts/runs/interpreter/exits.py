@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Leaving, blocks
@@ -15,7 +15,7 @@ _LEAVING = Leaving | ast.If | ast.With | ast.AsyncWith
 """The statements of which it is looked at whether they leave their block."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Exits:
     """The nodes that hold a statement of a kind at any depth, or are one."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from posixpath import join, normpath
 
 from precision_lint.facts.frameworks.launches import Launch
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import Embedded, ParsedConfig
 from precision_lint.source.shell.words import UNKNOWN, Text
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class WrittenFile:
     """A file that the script writes. Its path may be one that only run time knows."""
 

@@ -5,16 +5,16 @@ All that the name may be are part of the program, as those that an import statem
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.module_names import ANY, imported_names
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 
-_IN_TABLE = re.compile(
+_IN_TABLE = regex(
     rb"""[:=,\[(][ \t\r\n]*["']([A-Za-z_][A-Za-z0-9_]{0,80}"""
     rb"""(?:\.[A-Za-z_][A-Za-z0-9_]{0,80}){2,12})["']"""
 )

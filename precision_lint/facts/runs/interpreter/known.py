@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol, TypeAlias
 
 from precision_lint.facts.frameworks.sources import MappingSource, Occurrence
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.settings_tree import Mapping as Tree
 
 
@@ -27,7 +28,7 @@ class Holder(ABC):
         return []
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Options(Holder):
     """The object that holds all options of a program: `args`."""
 
@@ -41,7 +42,7 @@ class Options(Holder):
         return self.option(name)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thing:
     """An object of which it is known that it exists: it is true, and not None."""
 
@@ -56,7 +57,7 @@ class Unclear(Holder):
         return None
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Items:
     """The items of a tuple or a list; those after the last are all `rest`."""
 
@@ -67,7 +68,7 @@ class Items:
         return self.items[index] if 0 <= index < len(self.items) else self.rest
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Settings(Holder):
     """A file that a program reads, or a section of it.
 
@@ -108,7 +109,7 @@ class Settings(Holder):
         return list(dict.fromkeys([*written, *(name for name in given if "." not in name)]))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Given(Holder):
     """Settings that an expression gives: a display, the keywords of a call, the fields of a class.
 
@@ -127,7 +128,7 @@ class Given(Holder):
         return list(self.values)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class CommandLine(Holder):
     """The words of a command line, or those of a section: `--train.bf16` for `train`.
 
@@ -164,7 +165,7 @@ class Words(Protocol):
         """What a word gives to a setting with a default; None if that is not known."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Layers(Holder):
     """Settings over settings, the strongest first. Sections are merged, or replaced as well."""
 
@@ -209,7 +210,7 @@ def _is_same(one: Value, other: Value) -> bool:
     return one is other or one == other
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Known:
     """A value that a run gives, and the setting that it comes from: none for a constant.
 

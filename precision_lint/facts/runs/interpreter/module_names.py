@@ -7,12 +7,12 @@ each of its texts.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import last_name, named_parameters
@@ -21,12 +21,12 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 ANY = "*"
 _MOST_TEXTS = 256
 _MOST_HOPS = 6
-_FIELD = re.compile(r"\{[^{}]*\}|%[sdr]")
+_FIELD = regex(r"\{[^{}]*\}|%[sdr]")
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 _REPEATING = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ModuleName:
     """A dotted name with `*` for unknown parts; relative names keep their dots.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.formats import config_dicts
@@ -29,6 +28,7 @@ from precision_lint.facts.runs.interpreter.known import (
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.questions import Questions
 from precision_lint.facts.runs.interpreter.reaching import reached
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, last_name
 
@@ -60,7 +60,7 @@ _FLAGS = frozenset({"absl.flags.FLAGS", "tensorflow.compat.v1.flags.FLAGS"})
 Value = Callable[[ast.expr], Known | None]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Objects:
     """Makes what calls in one place make; `value` says what expressions of that place come to."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from precision_lint.facts.runs.interpreter.known import Items, Known
 from precision_lint.facts.runs.interpreter.objects import Objects
 from precision_lint.facts.runs.interpreter.questions import Questions
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
@@ -17,7 +18,7 @@ MAX_CALLS = 8
 """Calls of one function that must agree on an argument."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where an expression is, and what the parameters of its function are given."""
 
@@ -39,7 +40,7 @@ class Place:
         return syntax_tree(self.file)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Miss:
     """A value of a setting that the program has no use for, and the error that it raises."""
 

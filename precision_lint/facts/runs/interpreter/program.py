@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import contains
@@ -15,6 +14,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.settings.declarations import MARKERS, declared
 from precision_lint.facts.settings.given import Declaration, Kind, normal
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo, cached_property, fact
 from precision_lint.project import disk
 from precision_lint.source.python.nodes import walk
@@ -36,7 +36,7 @@ _LOADERS = (
 _REGIONS = (b"autocast(", b"GradScaler(", b"amp.autocast")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Program(Memo):
     """A Python program: the file that is started, and what of it says something of settings."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
 from precision_lint.facts.runs.interpreter.exits import Exits
 from precision_lint.facts.runs.interpreter.known import Known, agreed, truth
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.statements import FunctionDefinition
 
 
@@ -23,7 +23,7 @@ class _End(Enum):
 _Result: TypeAlias = "Known | _End | None"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Returns:
     """Follows the statements of a function to those that return."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from precision_lint.facts.runs.interpreter.known import Holder, Items, Known, agreed, truth
 from precision_lint.facts.runs.interpreter.objects import updated
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -32,7 +33,7 @@ _MOST = 16
 """Items of a loop that are passed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Walk:
     """Follows one variable through statements, up to the place where it is read."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.statements import (
     FUNCTIONS,
@@ -23,7 +23,7 @@ _WRAPPERS = frozenset({"wrap_triton", "capture_triton"})
 """`wrap_triton(kernel)[grid](x)` launches `kernel`."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Host:
     """A function, or the top level of a file, that runs on the host."""
 
@@ -71,7 +71,7 @@ class Host:
         return f"{self.module.file.text.path}:{line}:{name}"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Site:
     """A call, and where it is."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.dtypes import Dtypes
@@ -17,9 +16,10 @@ from precision_lint.facts.triton.values import (
     Value,
     join,
 )
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Open:
     """A tensor, or its dtype, that somebody else chooses; `names` tell who: parameters, variables.
 
@@ -31,14 +31,14 @@ class Open:
     """The same code makes it float32 under another condition: whoever wants to, accumulates so."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Several:
     """A tuple or a list of known length."""
 
     values: tuple[HostValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OneOf:
     """What is saved for a backward pass: of several tuples, the one of the length that is read."""
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.notes.scene import Scene
 from precision_lint.facts.triton.notes.traces import of_kind, without
 from precision_lint.facts.triton.values import Tensor, Trace, Value
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 _FLOAT64 = frozenset({"fp64"})
 _MARK = frozenset({"double"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Doubles:
     """Watches what float64 parameters are computed with.
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from precision_lint.facts.triton.notes.remedies import Pin
 from precision_lint.facts.triton.notes.sights import Kind
 from precision_lint.facts.triton.rejections import ASSUMPTIONS
 from precision_lint.facts.triton.remedies import Remedy
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """Something that Triton accepts in a kernel, and that the author may not have meant.
 
@@ -44,7 +43,7 @@ class Note:
         return self.holds_for == frozenset(ASSUMPTIONS)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Notes:
     """The notes of one kernel, and the pointer parameters that int64 offsets are added to."""
 

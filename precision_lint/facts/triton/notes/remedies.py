@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.triton.expressions import Cast, Patches
 from precision_lint.facts.triton.module import JitFunction, Module
@@ -13,11 +12,12 @@ from precision_lint.facts.triton.refusals import CompileError
 from precision_lint.facts.triton.remedies import Conversion, Remedy, RepairCandidates
 from precision_lint.facts.triton.values import UNKNOWN, Pointer
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 _INT64 = frozenset({"int64"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pin:
     """A first statement that makes a parameter float32, whatever it is passed as."""
 
@@ -28,7 +28,7 @@ class Pin:
     """The parameter is shown to be a float: an integer may be larger than float32 holds exactly."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """A remedy, and what it changes in any evaluation."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.triton.expressions import Patches
 from precision_lint.facts.triton.frame import Variable
@@ -14,9 +13,10 @@ from precision_lint.facts.triton.module import Module
 from precision_lint.facts.triton.notes.sights import Key, Kind, Observation
 from precision_lint.facts.triton.values import UNKNOWN, Arguments, Value
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Loop:
     """A run-time loop: the variables before it, and the names that its body assigns."""
 
@@ -24,7 +24,7 @@ class Loop:
     assigned: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A call of a function of Triton."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Literal
 
 from precision_lint.facts.triton.values import UNKNOWN, Value
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 Kind = Literal[
     "reduction",
@@ -24,7 +24,7 @@ Kind = Literal[
 Key = tuple[Kind, Span, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Observation:
     """One thing that an evaluation sees.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.frame import Variable
@@ -12,12 +11,13 @@ from precision_lint.facts.triton.notes.scene import Call, Scene
 from precision_lint.facts.triton.notes.selections import picks_one
 from precision_lint.facts.triton.notes.traces import of_kind
 from precision_lint.facts.triton.values import Function, Pointer, Tensor, Value
+from precision_lint.model.frozen import frozen
 
 _REDUCTIONS = frozenset({"sum", "cumsum", "cumprod"})
 _COMBINED = frozenset({"reduce", "associative_scan"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sums:
     """Watches what adds up elements."""
 

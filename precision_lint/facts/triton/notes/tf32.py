@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.notes.elements import KEEPS_ELEMENTS, is_float32
 from precision_lint.facts.triton.notes.scene import Call, Scene
 from precision_lint.facts.triton.notes.traces import of_kind, traced, without
 from precision_lint.facts.triton.values import UNKNOWN, Tensor, Trace, Value
+from precision_lint.model.frozen import frozen
 
 _FITS_TF32 = types.NARROW | {"int1", "int8", "uint8"}
 """Every number of these dtypes is one of TF32, too."""
 _EXACT = frozenset({"exact"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatrixProducts:
     """Watches what is multiplied as a matrix.
 

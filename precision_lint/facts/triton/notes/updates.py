@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.module import JitFunction, Module, names_in
@@ -13,13 +12,14 @@ from precision_lint.facts.triton.notes.scene import Call, Loop, Scene
 from precision_lint.facts.triton.notes.traces import traced, without
 from precision_lint.facts.triton.values import Constant, Pointer, Tensor, Trace, Value
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 _LOADED = frozenset({"load", "update"})
 _MAX_STORES = 8
 """The stores through one parameter that a later load is compared with."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Load:
     """Where elements were loaded that may be stored again."""
 
