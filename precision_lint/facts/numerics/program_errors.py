@@ -38,6 +38,9 @@ _IN_PLACE = regex(
 )
 """Statements that cast a module or a parameter, which other names may hold."""
 
+_OF_AN_OBJECT = regex(r"\bhasattr\(|\.\w+ is (?:not )?None\b")
+"""Conditions that objects decide, whatever the program does: a layer with a bias, or without."""
+
 _WRITES = {"__setitem__": "an indexed write", "__setattr__": "an assignment of a gradient"}
 """What the statements are that these operators stand for."""
 
@@ -58,6 +61,8 @@ def program_errors(file: PythonFile) -> tuple[ProgramError, ...]:
     """The first call that raises of each statement that starts something, in their order."""
     found: dict[Span, ProgramError] = {}
     for call in calls_of_program(file):
+        if any(_OF_AN_OBJECT.search(file.text[guard.span]) for guard in call.guards):
+            continue
         start = call.way[0].span if call.way else call.span
         if start not in found and (error := _error(call, file)) is not None:
             found[start] = error
