@@ -306,7 +306,9 @@ def output(model: Model, given: CallSite) -> ModelOutput:
     if given.autocast is not None:
         of_region = given.autocast.dtype
         if of_region.dtypes:
-            open_parameters = replace(parameters, caller_chosen=True, origin=origin)
+            # the last layer mostly computes in the dtype of the region, and not of the weights
+            of_weights = origin if model.is_known else replace(origin, is_guess=True)
+            open_parameters = replace(parameters, caller_chosen=True, origin=of_weights)
             result = join_tensors(
                 open_parameters, replace(of_region, may_be_other=False).of_tensor()
             )
