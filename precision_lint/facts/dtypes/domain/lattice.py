@@ -305,7 +305,18 @@ def _place_of_definition(member: _Member) -> _Place:
 _V = TypeVar("_V", bound=Value)
 
 
-_Flat = Bottom | Tensor | Model | ModelOutput | Dtype | Constant | Condition | NonTensor | Variable
+_Flat = (
+    Bottom
+    | Tensor
+    | Model
+    | ModelOutput
+    | Dtype
+    | Constant
+    | Condition
+    | NonTensor
+    | Variable
+    | AutocastContext
+)
 
 
 def _without_objects(value: _V, depth: int = 1) -> _V:
