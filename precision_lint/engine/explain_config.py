@@ -28,7 +28,7 @@ from precision_lint.facts.runs.purposes import Purposes
 from precision_lint.facts.runs.reasons import with_reasons
 from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.roles import distinct, with_keys
-from precision_lint.facts.runs.told import told
+from precision_lint.facts.runs.shown import as_shown
 from precision_lint.facts.runs.understood import understood, written_at
 from precision_lint.facts.runs.unread import Unread, unread, unread_lines
 from precision_lint.facts.settings.vocabulary import WORDS, chooses_precision, is_precise
@@ -210,7 +210,7 @@ def runs_of(
         read = runs(file, facts)
         if file.defect is not None and (read or path in named):
             note(f"{_problem(path, file.defect)}; only the readable part is explained")
-        seen = [told(run, facts) for run in read]
+        seen = [as_shown(run, facts) for run in read]
         rest = [] if not read and is_record(file, facts) else list(unread(file, seen))
         left |= {(path, one.span): one for one in rest}
         launched += rest  # one command may be several launches
@@ -244,7 +244,7 @@ def runs_of(
 def _understood(
     found: Table[object, EffectiveConfig], facts: Recording
 ) -> frozenset[tuple[Path, Span]]:
-    return understood(told(run, facts) for run in found.values())
+    return understood(as_shown(run, facts) for run in found.values())
 
 
 def _purposes(
@@ -349,7 +349,7 @@ def _whole(
     below = ({_place(part) for part in run.parts} - {_place(run)} for run in readings)
     known = frozenset[tuple[Path, Span]]().union(*below)
     whole = [run for run in readings if _place(run) not in known]
-    read = understood(told(run, facts) for run in whole)
+    read = understood(as_shown(run, facts) for run in whole)
     # What the program of a file does with it is no part of the launch that names the file.
     whole += [
         run
@@ -376,7 +376,7 @@ def explained_run(
         if finding.confidence >= least:
             findings.setdefault(finding.sort_key, finding)
     found = tuple(sorted(findings.values(), key=lambda one: one.sort_key))
-    return Run(explained(told(run, project), project), found)
+    return Run(explained(as_shown(run, project), project), found)
 
 
 def explained(reading: EffectiveConfig, project: Recording) -> Explained:

@@ -212,9 +212,9 @@ class Framework:
 
     Where the program is in the project, its options alone do not show who reads them.
     """
-    beside: tuple[str, ...] = ()
-    """Keys that are no fields of its classes: programs take them beside these, and read them by
-    themselves. What one that is at hand does with them counts. Who extends it need not share this.
+    program_keys: tuple[str, ...] = ()
+    """Keys that none of its classes has, in files with fields of these: the program that gets them
+    decides what they do. A framework that extends this one does not inherit them.
     """
     trainers: tuple[str, ...] = ()
     """Names of classes and functions that do what the settings say."""

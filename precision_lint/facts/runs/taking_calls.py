@@ -109,7 +109,7 @@ def _lacks(call: ast.Call, key: str, file: ParsedPython) -> bool:
     return any(
         key in (name, *framework.keys[name].aliases)
         for framework in called(qualified(call.func, syntax_tree(file).names))
-        for name in framework.beside
+        for name in framework.program_keys
     )
 
 

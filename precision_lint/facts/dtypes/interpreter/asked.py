@@ -121,6 +121,7 @@ class Asked:
     wants_dtypes: bool
     """True if which names hold a dtype counts for one of the calls."""
     names_torch: bool
+    """False for a file that makes no tensors: it may get some from others."""
 
     @classmethod
     def of(cls, module: Module, questions: Iterable[Question]) -> Asked:

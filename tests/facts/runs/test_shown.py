@@ -1,4 +1,4 @@
-"""Settings beside the fields of a framework's classes: what the program does with them counts."""
+"""Settings that no class of a framework has: what the program does with them counts."""
 
 from __future__ import annotations
 

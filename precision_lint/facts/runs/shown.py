@@ -1,7 +1,7 @@
-"""What is told of a configuration: without the settings that its program reads by itself.
+"""What `explain-config` shows as a framework's: not the settings that the program reads by itself.
 
-`torch_dtype` stands beside the fields of `TrainingArguments` in many files, and is none of them:
-the program that reads the file may load its model in it, or may not look at it at all.
+Many files have `torch_dtype` next to the fields of `TrainingArguments`, and it is none of them: the
+program that reads the file may load its model in it, or may not look at it at all.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from precision_lint.facts.runs.bare_models import without_saved
 from precision_lint.facts.runs.readers import candidates, readers
 
 
-def told(reading: EffectiveConfig, project: Recording) -> EffectiveConfig:
-    """A configuration, with those it refers to, without what its program reads by itself."""
-    links = {name: told(part, project) for name, part in reading.links.items()}
-    beneath = tuple(told(part, project) for part in reading.fallbacks)
+def as_shown(reading: EffectiveConfig, project: Recording) -> EffectiveConfig:
+    """A configuration and those it refers to, without what their program reads by itself."""
+    links = {name: as_shown(part, project) for name, part in reading.links.items()}
+    beneath = tuple(as_shown(part, project) for part in reading.fallbacks)
     framework = reading.framework
-    if framework.beside and _has_program(reading, project):
-        keys = {name: key for name, key in framework.keys.items() if name not in framework.beside}
+    if framework.program_keys and _has_program(reading, project):
+        left_out = framework.program_keys
+        keys = {name: key for name, key in framework.keys.items() if name not in left_out}
         framework = replace(framework, keys=keys)
     return without_saved(replace(reading, framework=framework, links=links, fallbacks=beneath))
 
