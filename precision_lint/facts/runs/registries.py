@@ -22,6 +22,7 @@ from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.config.settings_tree import Scalar, mappings
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition
 from precision_lint.source.python.syntax import callee_name, last_name
@@ -216,21 +217,25 @@ def _assigned(file: ParsedPython) -> frozenset[str]:
 @fact
 def _asked(file: ParsedPython) -> frozenset[str]:
     """The names that a file reads elsewhere than to register something: `MODELS.build(…)`."""
-    registering = {
-        id(inner)
+    registering = _in_decorators(file)
+    return frozenset(
+        last_name(node)
         for node in file.nodes
-        for inner in (getattr(node, "decorator_list", ()) if isinstance(node, Definition) else ())
-    }
-    syntax = syntax_tree(file)
-    found = set[str]()
-    for node in file.nodes:
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-            name = last_name(node)
-            if name not in found and not any(
-                id(each) in registering for each in (node, *syntax.around(node))
-            ):
-                found.add(name)
-    return frozenset(found)
+        if isinstance(node, ast.Name | ast.Attribute)
+        and isinstance(node.ctx, ast.Load)
+        and node not in registering
+    )
+
+
+@fact
+def _in_decorators(file: ParsedPython) -> frozenset[ast.AST]:
+    """The nodes of all decorators of a file."""
+    return frozenset(
+        inner
+        for node in file.nodes
+        for decorator in (node.decorator_list if isinstance(node, Definition) else ())
+        for inner in walk(decorator)
+    )
 
 
 def _texts(program: Program) -> frozenset[str]:
@@ -245,16 +250,12 @@ def _texts(program: Program) -> frozenset[str]:
 @fact
 def _given_texts(file: ParsedPython) -> frozenset[str]:
     syntax = syntax_tree(file)
-    registering = {
-        id(each)
-        for node in file.nodes
-        for each in (node.decorator_list if isinstance(node, Definition) else ())
-    }
+    registering = _in_decorators(file)
     found = set[str]()
     for node in file.nodes:
         match node:
             case ast.Call(args=args, keywords=keywords) if (
-                id(node) not in registering and callee_name(node) not in _DECLARING
+                node not in registering and callee_name(node) not in _DECLARING
             ):
                 given = [*args, *(each.value for each in keywords)]
             case ast.Dict(values=values) if not isinstance(syntax.parent(node), ast.Module):
@@ -297,7 +298,7 @@ def _with_their_own(names: Set[str], mentioning: Mapping[str, Set[str]]) -> set[
 
 
 def _mentioning(program: Program) -> Mapping[str, Set[str]]:
-    """The scopes of a program that mention each of its functions and classes, but for itself."""
+    """For each function and class of a program, the other scopes that mention it."""
 
     def compute() -> Mapping[str, Set[str]]:
         scopes: dict[str, set[str]] = {}

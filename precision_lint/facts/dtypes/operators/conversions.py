@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import reduce
 
@@ -24,10 +23,10 @@ from precision_lint.facts.dtypes.domain.values import (
     clauses_of,
     some_tensor,
 )
+from precision_lint.facts.dtypes.syntax.sources import DTYPE_NAME
 from precision_lint.facts.origin import Choice, Setting
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, BOOL, FLOAT16, FLOAT32, HALF, INT64
 from precision_lint.model.finding import Span
-from precision_lint.model.regex import regex
 
 _STRINGS = {**ALIASES, "bf16": BFLOAT16, "fp16": FLOAT16, "fp32": FLOAT32, "fp64": "float64"}
 _STRINGS |= {f"torch.{name}": dtype for name, dtype in ALIASES.items()}
@@ -155,7 +154,8 @@ def _target(receiver: Value, given: CallSite) -> Tensor | None:
             case Symbol(name=name) | Constant(value=str(name)):
                 if (kind := TENSOR_TYPES.get(name.rpartition(".")[2])) is not None:
                     return Tensor(frozenset({kind}))
-            case Unknown() if _OF_DTYPE.search(given.source[argument.span]):
+            # a device far more often, but for what is named as a dtype
+            case Unknown() if DTYPE_NAME.search(given.source[argument.span]):
                 return as_dtype(value).of_tensor()
     if any(argument.starred for argument in given.arguments):
         return _perhaps(receiver)
@@ -163,10 +163,6 @@ def _target(receiver: Value, given: CallSite) -> Tensor | None:
     if len(given.values) > 1 and isinstance(given.values[1], Unknown):
         return _perhaps(receiver)
     return None
-
-
-_OF_DTYPE = regex(r"d_?type$|precision$", re.IGNORECASE)
-"""What names a dtype rather than a device: `x.to(self.weight_dtype)`."""
 
 
 def _perhaps(receiver: Value) -> Tensor:

@@ -124,6 +124,9 @@ FLOAT_NAME = regex(
 )
 """Names of what models return, as the field writes them: floating, in the dtype they run in."""
 
+DTYPE_NAME = regex(r"(?i)d_?type|precision")
+"""In names of what holds a dtype, or the name of one: `weight_dtype`, `precision`."""
+
 INTEGRAL_NAME = regex(
     r"(?:^|_)(?:ids?|idx|idxs|index|indexes|indices|mask|masks|labels?|tokens?|positions?|"
     r"lengths?|lens?|counts?|offsets?|seqlens?)$|(?:^|_)(?:ids|masks|tokens)_and_"

@@ -42,7 +42,6 @@ from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings.declarations import names_of_option
 from precision_lint.model.dtypes import FLOATING, HALF
-from precision_lint.model.regex import regex
 from precision_lint.source.python.syntax import callee_name, with_defaults
 
 _D = TypeVar("_D", bound=DtypeSet)
@@ -126,11 +125,7 @@ def _declared_or_given(
 
 def _is_name_of_dtype(declared: Value, parameter: ast.arg) -> bool:
     """True for `dtype: str`."""
-    return declared == NON_TENSOR and _OF_DTYPE.search(parameter.arg) is not None
-
-
-_OF_DTYPE = regex(r"dtype|precision")
-"""In names of parameters whose text names a dtype: `dtype: str = "float32"`."""
+    return declared == NON_TENSOR and sources.DTYPE_NAME.search(parameter.arg) is not None
 
 
 def _is_of_loaded(analysis: Interprocedural, definition: Function) -> bool:
