@@ -56,3 +56,22 @@ def test_what_no_caller_names_is_any_entry_of_a_table(tmp_path: Path) -> None:
         "def run(precision, x):\n    return x.to(DTYPES[precision]).numpy()\n"
     )
     assert described(last_call(tmp_path, main=source).receiver) == "bfloat16 float32"
+
+
+@pytest.mark.parametrize(
+    ("given", "cast", "expected"),
+    [
+        ("config", "", "float32 partial"),
+        ("config, dtype=torch.bfloat16", "", "bfloat16"),
+        ("config", ".to(device='cpu', dtype=torch.bfloat16)", "bfloat16"),
+    ],
+)
+def test_models_that_a_configuration_makes(
+    given: str, cast: str, expected: str, tmp_path: Path
+) -> None:
+    source = (
+        "from transformers import AutoModelForCausalLM, LlamaConfig\nconfig = LlamaConfig()\n"
+        f"model = AutoModelForCausalLM.from_config({given}){cast}\n"
+        "model.lm_head.weight.numpy()\n"
+    )
+    assert described(last_call(tmp_path, main=source).receiver) == expected
