@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from precision_lint.facts.dtypes.domain.calls import Argument, CallSite
@@ -200,6 +200,16 @@ def test_values_of_every_class_are_generated() -> None:
 
 @LAWS
 @given(values, values, values)
+@example(
+    Sequence(Variable(frozenset({Term(Parameter(FUNCTIONS[0], "x"))}))),
+    Sequence(AutocastContext(None, None)),
+    Sequence(Tensor(scalar=True)),
+)
+@example(
+    FunctionValue(FUNCTIONS[0]),
+    Instance(CLASSES[0], (("z", AutocastContext(None, None)),)),
+    Instance(CLASSES[0], (("z", Tensor(scalar=True)),)),
+)
 def test_join_is_associative(one: Value, two: Value, three: Value) -> None:
     assert exact(join(join(one, two), three)) == exact(join(one, join(two, three)))
 

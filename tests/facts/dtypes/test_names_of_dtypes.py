@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.facts.dtypes.domain.values import ModelOutput, Tensor
 from tests.facts.dtypes.following import described, last_call
 
 NET = """
@@ -75,3 +76,26 @@ def test_models_that_a_configuration_makes(
         "model.lm_head.weight.numpy()\n"
     )
     assert described(last_call(tmp_path, main=source).receiver) == expected
+
+
+@pytest.mark.parametrize(("given", "more"), [("torch.bfloat16", "bfloat16 "), ("'cuda'", "")])
+def test_what_a_module_is_moved_to_may_be_a_dtype(given: str, more: str, tmp_path: Path) -> None:
+    source = (
+        "def run(place):\n    net = nn.Linear(2, 2)\n    net.to(place)\n    net.weight.numpy()\n"
+        f"run({given})\n"
+    )
+    assert described(last_call(tmp_path, main=source).receiver) == f"{more}float32"
+
+
+def test_weights_say_little_of_what_leaves_an_unseen_module_under_autocast(tmp_path: Path) -> None:
+    source = (
+        "from other import Decoder\nmodel = Decoder.from_pretrained('a', dtype=torch.bfloat16)\n"
+        "def run(x):\n    with torch.autocast('cuda', dtype=torch.float16):\n"
+        "        out = model(x)\n    out.numpy()\n"
+    )
+    receiver = last_call(tmp_path, main=source).receiver
+    tensor = receiver.tensor if isinstance(receiver, ModelOutput) else receiver
+    assert "bfloat16" in described(tensor)
+    assert isinstance(tensor, Tensor)
+    assert tensor.origin is not None
+    assert tensor.origin.is_guess
