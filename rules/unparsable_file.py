@@ -9,8 +9,8 @@ Python that the file needs. Scripts in cells that IPython runs, with lines such 
 `!pip`, are read without these lines. Configuration files that are Jinja or shell templates are
 skipped with a note instead.
 
-In a folder, a file is parsed only if its bytes contain a rule's keywords; a file named on the
-command line is always parsed.
+In a folder, a file is parsed only if its bytes contain a rule's keywords, and broken Python counts
+only if it names torch, a model or the like; a file named on the command line is always parsed.
 
 ## Why it hurts
 Nothing in the file was checked.

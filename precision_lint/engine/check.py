@@ -84,6 +84,9 @@ def check_bytes(
         return replace(checked, is_triggered=bool(rules))
     rules = _triggered_by_text(rules, text, kind)
     raw = _report(text, kind, project, rules) if rules or named else _Raw()
+    if not raw.is_complete and kind in ("python", "notebook") and not _names_tensors(text):
+        rules = []  # only who imports the file could give it tensors, and nobody can
+        raw = raw if named else _Raw(is_complete=False)
     enabled = _once([each for each in raw.findings if each.code in codes], settings)
     is_writable = not any(finding.fix for finding in enabled) or may_be_written(
         text, content, project.root, named=named
@@ -141,6 +144,12 @@ def _report(text: SourceText, kind: Kind, project: Recording, rules: list[Rule])
         findings = [_unparsable(text, too_deep)]
     is_complete = all(finding.code != "MP904" for finding in findings)
     return _Raw(tuple(findings), tuple(notes), is_complete)
+
+
+def _names_tensors(text: SourceText) -> bool:
+    from precision_lint.facts.project.imports import names_tensors
+
+    return names_tensors(text.text.encode("utf-8", "surrogatepass"))
 
 
 def _without_impossible_fix(finding: Finding, text: SourceText, is_writable: bool) -> Finding:

@@ -179,6 +179,22 @@ def test_a_broken_file_is_named_once_asked_for(name: str, tmp_path: Path) -> Non
     assert (ran.code, codes(ran)) == (1, ["MP904"])
 
 
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ("import numpy as np\nprint np.mean(x)\n", []),
+        ("import torch\nimport numpy as np\nprint np.mean(x)\n", ["MP904"]),
+    ],
+)
+def test_broken_python_counts_if_it_names_tensors(
+    content: str, found: list[str], tmp_path: Path
+) -> None:
+    ran = run("--output-format", "concise", cwd=project(tmp_path, {"t.py": content}))
+    assert codes(ran) == found
+    ran = run("t.py", "--output-format", "concise", cwd=tmp_path)
+    assert codes(ran) == ["MP904"]
+
+
 def test_a_template_is_a_note(tmp_path: Path) -> None:
     project(tmp_path, {"t.yaml": "fp16: true\n{% if bf16 %}\nbf16: {{ x }}\n{% endif %}\n"})
     ran = run(cwd=tmp_path)

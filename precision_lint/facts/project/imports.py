@@ -309,10 +309,15 @@ def _stem(path: Path) -> str:
 NO_TENSORS = "-"
 
 
+def names_tensors(content: bytes) -> bool:
+    """True if a Python file mentions what makes tensors."""
+    return any(word in content for word in _OF_TENSORS)
+
+
 def words_of_imports(path: Path, content: bytes, argument: str = "") -> str:
     """The record of the words in the imports of a Python file, marked if it makes no tensors."""
     words = {word for line in _IMPORT.findall(b"\n" + content) for word in _WORD.findall(line)}
-    mark = "" if any(word in content for word in _OF_TENSORS) else NO_TENSORS
+    mark = "" if names_tensors(content) else NO_TENSORS
     return mark + b"\n".join(sorted(words)).decode("ascii")
 
 
