@@ -265,7 +265,7 @@ class _Reading:
                     module = replace(module, parameters=tensor(dtype))
                 widens = precision in parallel.WIDENING[name]
                 if precision == parallel.UNKNOWN_PRECISION:
-                    widens = not _may_store_half(module)
+                    widens = not _stores_half(module)
                 return replace(module, widens=widens)
             case LibraryObject(), Sequence(item=item, items=items):
                 parts = None if items is None else tuple(map(self._prepared, items))
@@ -409,10 +409,13 @@ def _zipped(iterables: Value) -> Value:
 _WIDENED = frozenset({BFLOAT16, FLOAT16})
 
 
-def _may_store_half(module: Model | Instance) -> bool:
-    """True if the weights of a module can be in half precision, whatever autocast does."""
+def _stores_half(module: Model | Instance) -> bool:
+    """True if the weights of a module are in half precision in every run.
+
+    What makes them half precision in some runs is mostly the setting that also enables autocast.
+    """
     weights = module.parameters
-    return weights is not None and (weights.caller_chosen or bool(weights.dtypes & _WIDENED))
+    return weights is not None and weights.must_be(_WIDENED)
 
 
 def widened(value: Value) -> Value:
