@@ -82,14 +82,17 @@ class Frame:
 
     @cached_property
     def switches(self) -> Mapping[str, Value]:
-        """What the module sets to `True` or `False` once, but for variables of the body."""
-        own: set[str] = set()
+        """What the module, or the body, or a function around it sets to `True` or `False` once."""
+        found = dict(self.module.switches)
+        functions: list[Function] = []
         function = self.function
         while function is not None:
-            own |= function.scope.own
+            functions.append(function)
             function = function.enclosing
-        switches = self.module.switches.items()
-        return {name: Constant(value) for name, value in switches if name not in own}
+        for each in reversed(functions):
+            found = {name: value for name, value in found.items() if name not in each.scope.own}
+            found |= each.scope.switches
+        return {name: Constant(value) for name, value in found.items()}
 
     def leave(self, env: Environment) -> None:
         """`break` or `continue`."""

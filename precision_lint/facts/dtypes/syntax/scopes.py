@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import field
 
 from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, changed, root
 from precision_lint.model.frozen import frozen
@@ -33,6 +34,8 @@ class Scope:
     """Others that it assigns or changes in place, with the rows; so do the functions inside it."""
     declared: frozenset[str] = frozenset()
     """Those that it declares `global` or `nonlocal`."""
+    switches: Mapping[str, bool] = field(default_factory=dict)
+    """Those that it binds once, to `True` or `False`."""
 
 
 def scope_of(node: AnyFunction, lambdas: list[int]) -> Scope:
@@ -41,6 +44,8 @@ def scope_of(node: AnyFunction, lambdas: list[int]) -> Scope:
     outer: set[str] = set()
     found: dict[str, list[int]] = {}
     inner: list[AnyFunction] = []
+    bound: list[str] = [*own]
+    switches: dict[str, bool] = {}
     if isinstance(node, ast.Lambda):
         for name in changed_by(node.body):
             found.setdefault(name, []).append(node.lineno)
@@ -55,7 +60,10 @@ def scope_of(node: AnyFunction, lambdas: list[int]) -> Scope:
             case ast.Expr(value=value):
                 for name in changed_by(value):
                     found.setdefault(name, []).append(statement.lineno)
-        own |= set(bound_names(statement))
+        bound += bound_names(statement)
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=bool() as on)):
+                switches[name] = on
         for target in targets(statement):
             match target:
                 case ast.Name(id=name):
@@ -64,11 +72,13 @@ def scope_of(node: AnyFunction, lambdas: list[int]) -> Scope:
                     found.setdefault(held.id, []).append(statement.lineno)
         if lambdas and holds(statement, lambdas):
             inner += lambdas_of(statement)
-    own -= outer
+    own = {*bound} - outer
     for function in inner:
         for name in scope_of(function, lambdas).changed:
             found.setdefault(name, []).append(function.lineno)
-    return Scope(frozenset(own), _others(found, own), frozenset(outer))
+            bound.append(name)
+    once = {name: on for name, on in switches.items() if name in own and bound.count(name) == 1}
+    return Scope(frozenset(own), _others(found, own), frozenset(outer), once)
 
 
 def own_names(node: FunctionDefinition) -> set[str]:
