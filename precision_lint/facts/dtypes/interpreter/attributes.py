@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from precision_lint.facts.dtypes._generated.operators import METHODS
 from precision_lint.facts.dtypes.domain.lattice import join, join_all
-from precision_lint.facts.dtypes.domain.terms import Step
+from precision_lint.facts.dtypes.domain.terms import Step, Term
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     NON_TENSOR,
@@ -40,6 +40,7 @@ from precision_lint.facts.dtypes.domain.values import (
     tensor,
 )
 from precision_lint.facts.dtypes.interpreter import iterating, models
+from precision_lint.facts.dtypes.interpreter.annotations import annotated
 from precision_lint.facts.dtypes.interpreter.methods import members_of
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.operators import array_results, numbers
@@ -48,7 +49,7 @@ from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.makers import makers
 from precision_lint.facts.origin import Choice, Origin, Setting
 from precision_lint.model.dtypes import ALIASES, INT64
-from precision_lint.source.python.syntax import dotted, qualified
+from precision_lint.source.python.syntax import dotted, parameters, qualified
 
 _SAME = frozenset({"data", "T", "mT", "H", "mH"})
 _REAL = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
@@ -107,9 +108,29 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
         case Variable():
             step = Step("attribute", node, module=evaluator.frame.module)
             guess = by_name(evaluator, node)
+            if isinstance(guess, Tensor | ModelOutput) and _is_number(evaluator, owner, name):
+                return owner.then(step)
             left = _left_to_maker(guess)
             return owner.then(step, guess if left is None else left)
     return by_name(evaluator, node)
+
+
+def _is_number(evaluator: Evaluate, owner: Variable, name: str) -> bool:
+    """True for a field that the classes of given objects declare as a number: `weight: float`."""
+    declared = (_declared(evaluator, term) for term in owner.terms)
+    return all(
+        isinstance(each, Instance)
+        and isinstance(evaluator.analysis.instances.attribute(each, name), NonTensor)
+        for each in declared
+    )
+
+
+def _declared(evaluator: Evaluate, term: Term) -> Value:
+    """What its annotation says of a parameter that is given; unknown for what is taken out of it."""
+    definition, arguments = term.root.definition, parameters(term.root.definition.node.args)
+    named = [each for each in arguments if each.arg == term.root.name and not term.steps]
+    found = (annotated(evaluator.analysis, definition.module, one.annotation, one) for one in named)
+    return next(found, UNKNOWN)
 
 
 def _left_to_maker(guess: Value | None) -> Dtype | Unknown | None:
