@@ -163,7 +163,7 @@ _BYTES = "; its bytes, which are read here, are then those of float32"
 _WIDEN = ".float()"
 _AS_INTEGERS = regex(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)")
 """What makes integers of an array. Images are made of floats with `np.uint8`."""
-_FLOATING = frozenset({"dtype", "loader", "weights", "auto", "load"})
+_FLOATING = frozenset({"dtype", "autocast", "loader", "weights", "auto", "load"})
 """Kinds of origins of floats: a dtype that is named, and weights."""
 _OTHER_FRAMEWORKS = regex(
     r"tensorflow|\b(?:flax|jax|keras|mindspore|paddle|tf)\b|_tf\b|\btf_|\bTF(?=[A-Z])", re.ASCII

@@ -18,7 +18,9 @@ class PathCondition:
     holds: bool
 
 
-Kind = Literal["dtype", "test", "loader", "weights", "auto", "load", "checkpoint", "data", "caller"]
+Kind = Literal[
+    "dtype", "autocast", "test", "loader", "weights", "auto", "load", "checkpoint", "data", "caller"
+]
 
 
 @frozen
@@ -29,7 +31,7 @@ class Origin:
     span: Span
     text: str
     kind: Kind = "dtype"
-    """What decides: a dtype that is named there, the runs of a test, whoever loads a class of the
+    """What decides: a dtype that is named there, or of an autocast region, the runs of a test, whoever loads a class of the
     project, whoever loaded a model that is given, the checkpoint of a model that is loaded there
     (`auto`: with `dtype="auto"`), weights that are read from a file, other data of a file, or any
     caller."""
@@ -46,6 +48,11 @@ class Origin:
     def through(self, site: Origin) -> Origin:
         """The same source, handed on at one more call site."""
         return self if len(self.route) == _LONGEST else replace(self, route=(*self.route, site))
+
+    @property
+    def is_named(self) -> bool:
+        """True if the code names the dtype, of tensors or of an autocast region."""
+        return self.kind in ("dtype", "autocast")
 
     @property
     def related(self) -> Related:

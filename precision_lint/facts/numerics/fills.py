@@ -169,7 +169,7 @@ def fill_of(call: Call, file: PythonFile) -> Fill | None:
         return None
     origin = tensor.origin
     for dtype in (FLOAT16, BFLOAT16):
-        is_named = origin is not None and origin.kind == "dtype" and dtype in tensor.dtypes
+        is_named = origin is not None and origin.is_named and dtype in tensor.dtypes
         if origin is not None and is_named and _is_out_of(dtype, call, file):
             return Fill(call, number, dtype, tensor, origin, tensor.must_be(frozenset({dtype})))
     return None

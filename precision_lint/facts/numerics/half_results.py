@@ -110,7 +110,12 @@ def _is_part_of_forward(node: ast.Call, file: PythonFile) -> bool:
 def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.Call | None:
     if any(keyword.arg == "dtype" for keyword in node.keywords):
         return None
-    return used_by(node, _SCORED_BY, syntax_tree(file), lambda use: not _is_of_loss(use))
+    syntax = syntax_tree(file)
+
+    def needs_digits(use: ast.Call) -> bool:
+        return not (_is_of_loss(use) or _is_compared_sum(use, syntax))
+
+    return used_by(node, _SCORED_BY, syntax, needs_digits)
 
 
 def _is_of_loss(use: ast.Call) -> bool:
@@ -119,6 +124,13 @@ def _is_of_loss(use: ast.Call) -> bool:
         case ast.Attribute(value=ast.Name() | ast.Attribute() as owner):
             return _LOSS.search(last_name(owner)) is not None
     return False
+
+
+def _is_compared_sum(use: ast.Call, syntax: SyntaxTree) -> bool:
+    """True for `probabilities.cumsum(-1) <= p`: how many tokens pass changes by one or two."""
+    return callee_name(use) == "cumsum" and any(
+        isinstance(each, ast.Compare) for each in syntax.around(use)
+    )
 
 
 def scores(call: Call, file: PythonFile) -> HalfResult | None:
@@ -236,13 +248,14 @@ def _result(
     uses: tuple[Related, ...] = (),
 ) -> HalfResult | None:
     """The finding, if the tensor is known to be of one of the dtypes on some path."""
-    if tensor is None or tensor.origin is None or tensor.origin.kind != "dtype":
+    origin = None if tensor is None else tensor.origin
+    if tensor is None or origin is None or not origin.is_named or origin.is_guess:
         return None
     for dtype in dtypes:
         excluded = any(_EXCLUDED_BY[dtype](guard, file.text) for guard in call.guards)
         if dtype in tensor.dtypes and not excluded:
-            route = (site.related for site in tensor.origin.route)
-            related = (*_places(tensor.origin, dtype, call, file), *route, *uses)
+            route = (site.related for site in origin.route)
+            related = (*_places(origin, dtype, call, file), *route, *uses)
             return HalfResult(call, dtype, tensor.must_be(frozenset(dtypes)), related)
     return None
 

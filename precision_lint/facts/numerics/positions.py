@@ -249,7 +249,7 @@ def half_dtype(dtype: DtypeSet | None, call: Call, file: PythonFile) -> str | No
         is_named = dtype is not None and name in dtype.dtypes
         if is_named and not any(_EXCLUDED_BY[name](guard, file.text) for guard in call.guards):
             origin = None if dtype is None else dtype.origin
-            return name if origin is not None and origin.kind == "dtype" else None
+            return name if origin is not None and origin.is_named else None
     return None
 
 

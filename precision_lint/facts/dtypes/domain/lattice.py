@@ -165,7 +165,18 @@ def _rank(possible: DtypeSet) -> tuple[int, int]:
     return 2 if possible.caller_chosen else int(FLOAT16 in possible.dtypes), kind
 
 
-_KINDS = ("caller", "data", "checkpoint", "load", "auto", "weights", "loader", "test", "dtype")
+_KINDS = (
+    "caller",
+    "data",
+    "checkpoint",
+    "load",
+    "auto",
+    "weights",
+    "loader",
+    "test",
+    "autocast",
+    "dtype",
+)
 
 
 _LEAST_PRECISE = HALF - {FLOAT16}

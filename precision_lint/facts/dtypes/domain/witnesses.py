@@ -35,7 +35,7 @@ def witnesses(
             continue
         sites = [site.related for site in origin.route]
         match origin.kind:
-            case "dtype" | "test" if tensor.dtypes & dtypes:
+            case "dtype" | "autocast" | "test" if tensor.dtypes & dtypes:
                 options = options_choosing(origin, file, span, file.project)
                 yield from (origin.related, *options, *sites)
             case "loader" | "weights" | "auto" | "load" | "checkpoint" if (

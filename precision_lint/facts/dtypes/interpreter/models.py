@@ -306,9 +306,10 @@ def output(model: Model, given: CallSite) -> ModelOutput:
     if given.autocast is not None:
         of_region = given.autocast.dtype
         if of_region.dtypes:
-            # the last layer mostly computes in the dtype of the region, and not of the weights
-            of_weights = origin if model.is_known else replace(origin, is_guess=True)
-            open_parameters = replace(parameters, caller_chosen=True, origin=of_weights)
+            # the last layer mostly computes in the dtype of the region, and not of the weights:
+            # float16 that is added to bfloat16 is float32
+            kept = parameters.dtypes - (HALF - of_region.dtypes)
+            open_parameters = replace(parameters, dtypes=kept, caller_chosen=True, origin=origin)
             result = join_tensors(
                 open_parameters, replace(of_region, may_be_other=False).of_tensor()
             )
@@ -461,7 +462,8 @@ def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value
         return UNKNOWN
     held = output.tensor
     if held.origin is not None and name in sources.OUTPUTS | sources.OUTPUT_SEQUENCES:
-        output = ModelOutput(replace(held, origin=replace(held.origin, is_guess=False)))
+        is_wide = held.origin.kind == "autocast" and name in sources.STREAMS
+        output = ModelOutput(replace(held, origin=replace(held.origin, is_guess=is_wide)))
     if _is_data(held):
         return as_weights(output) if _OF_WEIGHTS.search(name) else _of_results(held)
     return output if step is None else output_after(output, step)

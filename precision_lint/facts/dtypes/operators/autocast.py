@@ -51,7 +51,7 @@ def opened(name: str, given: CallSite) -> AutocastContext:
                 device = ""
     enabled = given.find(2 if is_generic else 0, "enabled")
     dtype = given.find(1, "dtype")
-    known = _default_dtype(device, given) if dtype is None else as_dtype(dtype.value)
+    known = _default_dtype(device, given) if dtype is None else _of_region(as_dtype(dtype.value))
     match enabled:
         case Argument(value=Constant(value=False)):
             return AutocastContext(device or None, None)
@@ -60,12 +60,19 @@ def opened(name: str, given: CallSite) -> AutocastContext:
     return AutocastContext(device or None, replace(known, may_be_other=True))
 
 
+def _of_region(dtype: Dtype) -> Dtype:
+    """A dtype that is named for a region."""
+    if dtype.origin is None or dtype.origin.kind != "dtype":
+        return dtype
+    return replace(dtype, origin=replace(dtype.origin, kind="autocast"))
+
+
 def opened_by(framework: LibraryObject, given: CallSite) -> AutocastContext:
     """The region that `accelerator.autocast()` and its like open."""
     dtype = parallel.AUTOCAST.get(framework.name, {}).get(framework.precision)
     if dtype is None:
         return AutocastContext(None, SOME_DTYPE)
-    origin = given.origin(f"autocast to {dtype} is entered here", "dtype")
+    origin = given.origin(f"autocast to {dtype} is entered here", "autocast")
     return AutocastContext(None, Dtype(frozenset({dtype}), origin=origin))
 
 
@@ -97,7 +104,7 @@ def _default_dtype(device: str, given: CallSite) -> Dtype:
     if not device:
         return SOME_DTYPE
     dtype = BFLOAT16 if device in _IN_BFLOAT16 else FLOAT16
-    origin = given.origin(f"autocast to {dtype}, the default, is entered here", "dtype")
+    origin = given.origin(f"autocast to {dtype}, the default, is entered here", "autocast")
     return Dtype(frozenset({dtype}), origin=origin)
 
 

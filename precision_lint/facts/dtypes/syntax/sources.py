@@ -16,6 +16,16 @@ OUTPUTS = frozenset(
 )  # fmt: skip
 """Attributes of model outputs that are floating tensors, in the dtype that the model runs in."""
 
+STREAMS = frozenset(
+    {"last_hidden_state", "hidden_states", "encoder_last_hidden_state", "decoder_hidden_states"}
+)
+"""Attributes of model outputs that hold the residual stream.
+
+It starts in the dtype of the embeddings, and adds to it what layers return: under autocast to
+bfloat16, 44 of 46 architectures with float32 weights return it in float32 (torch 2.13, transformers
+5.23; the other two are ALBERT and ResNet).
+"""
+
 OUTPUT_SEQUENCES = frozenset({"hidden_states", "attentions", "cross_attentions"})
 
 TOKENS = frozenset(
