@@ -31,10 +31,10 @@ class Origin:
     span: Span
     text: str
     kind: Kind = "dtype"
-    """What decides: a dtype that is named there, or of an autocast region, the runs of a test, whoever loads a class of the
-    project, whoever loaded a model that is given, the checkpoint of a model that is loaded there
-    (`auto`: with `dtype="auto"`), weights that are read from a file, other data of a file, or any
-    caller."""
+    """What decides: a dtype that is named there, for tensors or for an autocast region, the runs of
+    a test, whoever loads a class of the project, whoever loaded a model that is given, the
+    checkpoint of a model that is loaded there (`auto`: with `dtype="auto"`), weights that are read
+    from a file, other data of a file, or any caller."""
     route: tuple[Origin, ...] = ()
     """The call sites that hand it on, the first of them first."""
     guards: tuple[PathCondition, ...] = ()

@@ -126,7 +126,7 @@ def _is_number(evaluator: Evaluate, owner: Variable, name: str) -> bool:
 
 
 def _declared(evaluator: Evaluate, term: Term) -> Value:
-    """What its annotation says of a parameter that is given; unknown for what is taken out of it."""
+    """What its annotation says of a given parameter; unknown for what is taken out of one."""
     definition, arguments = term.root.definition, parameters(term.root.definition.node.args)
     named = [each for each in arguments if each.arg == term.root.name and not term.steps]
     found = (annotated(evaluator.analysis, definition.module, one.annotation, one) for one in named)
