@@ -8,12 +8,15 @@ weights of a checkpoint that the caller names, in a program that enables bfloat1
 
 Not reported: a call with `dtype=torch.float32`, logits that were cast to float32, regions of
 autocast on CUDA, which compute both in float32, attention, whose weights go into a product,
-functions that sample a token, and those that store the scores in half precision.
+functions that sample a token, cumulative sums that are only compared with a threshold, and
+functions that store the scores in half precision.
 
 ## Why it hurts
 There is no error. The result has the digits of its input: 10,000 random rows of logits have 9,997
 different log-probabilities in float32 and 609 in bfloat16 (torch 2.13). So documents tie that
-should be ranked, and sums of log-probabilities are off by percents.
+should be ranked, and sums of log-probabilities are off by percents. The entropy of a distribution
+of 151,936 tokens is off by at most 3 % where it is flat, and by up to 14 % where few tokens have
+nearly all of the probability (64 rows of random logits each).
 
 ## Example
 ```python

@@ -136,7 +136,7 @@ class Assignments:
             "the dtype of parameters and buffers is chosen by whoever moves or loads the module",
             "caller",
         )
-        is_chosen = value.origin is not None and value.origin.kind == "dtype"
+        is_chosen = value.origin is not None and value.origin.is_named
         return replace(value, caller_chosen=True, origin=value.origin if is_chosen else origin)
 
     def augmented(self, node: ast.AugAssign, env: Environment) -> None:
