@@ -3,7 +3,8 @@
 ## What it does
 Finds checkpoints with `optimizer.state_dict()` in a file that creates a `GradScaler`, scales losses
 with it, and never calls its `state_dict()`. Not reported where all autocast regions of the file
-name bfloat16: the scaler has nothing to scale there.
+name bfloat16: the scaler has nothing to scale there. Nor where nothing in the programs of the file
+loads the state of an optimizer: no run resumes from such a checkpoint.
 
 ## Why it hurts
 There is no error. After a resume the loss scale starts at 65536 again, whatever its value was: the
@@ -79,11 +80,15 @@ RULE = Rule(
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _OPTIMIZER = regex("(?<![a-z])(?:optimizer|optim|opt)(?![a-z])")
+_RESUMING = rb"(?i)opt\w*(?:\[[^\]\n]*\])?\.load_state_dict\("
+"""How the state of an optimizer is loaded: `self.optimizers["g"].load_state_dict(…)`."""
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
     scalers = scalers_made(file)
     if len(scalers) != 1 or _is_kept(file.tree, scalers) or _runs_in_bfloat16(file):
+        return
+    if not _is_resumed(file):
         return
     [scaler] = scalers
     for scope in _living(scaler, file.tree):
@@ -96,6 +101,16 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                     name = _name_beside(key, is_of_all=len(saved) > 1)
                     fix = _saved_too(scaler, name, key, value, scope, file)
                 yield _finding(scaler, value, file, fix)
+
+
+def _is_resumed(file: PythonFile) -> bool:
+    """True if the file, or one that runs with it, loads the state of an optimizer."""
+    if regex(_RESUMING.decode()).search(file.text.text):
+        return True
+    path, project = file.text.path, file.project
+    return any(
+        project.runs_with(each, path) for each in project.python_sources_matching(_RESUMING)
+    )
 
 
 def _entries(node: ast.AST) -> Iterable[tuple[ast.expr | None, ast.expr]]:

@@ -202,6 +202,9 @@ class Optimizer:
 
     def state_dict(self):
         return {"optimizer": self._optimizer.state_dict()}
+
+    def load_state_dict(self, state):
+        self._optimizer.load_state_dict(state["optimizer"])
 """
     assert fix_of(source) is None
     held = source.replace("def state_dict(self):", "def save(self, optimizer):")
