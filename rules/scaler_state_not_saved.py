@@ -108,9 +108,7 @@ def _is_resumed(file: PythonFile) -> bool:
     if regex(_RESUMING.decode()).search(file.text.text):
         return True
     path, project = file.text.path, file.project
-    return any(
-        project.runs_with(each, path) for each in project.python_sources_matching(_RESUMING)
-    )
+    return any(project.runs_with(each, path) for each in project.python_sources_matching(_RESUMING))
 
 
 def _entries(node: ast.AST) -> Iterable[tuple[ast.expr | None, ast.expr]]:

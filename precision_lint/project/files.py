@@ -13,6 +13,7 @@ from precision_lint.model.finding import Confidence
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.project import disk
+from precision_lint.project.copies import is_copy
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, kind_of, pages, project_files
 from precision_lint.project.pins import DECLARATIONS, lowest_version, own_version, pinned_version
 
@@ -31,6 +32,9 @@ _COPIES = regex(
     rf"(?:^|/)({_LIBRARIES})/(?:src/\1|\1|examples|tests|templates)/|[^/]/src/(?:{_LIBRARIES})/"
 )
 """A checkout of a library inside of another project: `student/transformers/src/transformers/`."""
+
+_PACKAGE = regex(rf"(?:^|/)({_LIBRARIES})/")
+"""A package of such a library, or a folder of that name."""
 
 _EXAMPLES = regex(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)")
 
@@ -61,6 +65,9 @@ class Project:
     _lowest_versions: dict[tuple[Path, str], str | None] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
+
+    _copies: dict[Path, bool] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """Whether packages with the name of a library are copies of it."""
 
     def reports(self, path: Path) -> bool:
         """True if findings in a file are reported; a conflict of two files needs only one."""
@@ -192,7 +199,19 @@ class Project:
     def is_secondary(self, path: Path) -> bool:
         """True for tests, benchmarks and vendored code, which are not used for training as is."""
         name = self._relative(path)
-        return self.is_test(path) or any(each.search(name) for each in (_SECONDARY, _COPIES))
+        is_named_so = any(each.search(name) for each in (_SECONDARY, _COPIES))
+        return self.is_test(path) or is_named_so or self._is_in_copy(name)
+
+    def _is_in_copy(self, name: str) -> bool:
+        """True in a library's package that was copied into a project: `model/transformers/`."""
+        found = _PACKAGE.search(name)
+        if found is None:
+            return False
+        package = self.root / name[: found.end(1)]
+        if package not in self._copies:
+            others = (each for each in self.python_files if package not in each.parents)
+            self._copies[package] = is_copy(package, self.root) and any(others)
+        return self._copies[package]
 
     def _relative(self, path: Path) -> str:
         name, root = path.as_posix(), self.root.as_posix().rstrip("/") + "/"

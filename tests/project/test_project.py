@@ -277,3 +277,36 @@ def test_the_version_of_a_copy_of_a_library(tmp_path: Path) -> None:
     assert Project(tmp_path).version_of("torch") is None
     (tmp_path / "requirements.txt").write_text("transformers==5.1.0\n")
     assert Project(tmp_path).version_of("transformers") == (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("package", "more", "expected"),
+    [
+        ("model/transformers", {"train.py": ""}, True),
+        ("transformers", {"train.py": ""}, True),
+        ("transformers", {}, False),  # an unpacked wheel
+        (
+            "src/transformers",
+            {"run.py": "", "setup.py": 'setup(\n    name="transformers",\n)'},
+            False,
+        ),
+        ("peft", {"run.py": "", "pyproject.toml": '[project]\nname = "peft"\n'}, False),
+        ("peft", {"run.py": "", "pyproject.toml": '[project]\nname = "mine"\n'}, True),
+        ("models/mine", {"train.py": ""}, False),
+    ],
+)
+def test_a_library_that_was_copied_into_a_project(
+    package: str, more: dict[str, str], expected: bool, tmp_path: Path
+) -> None:
+    files = {f"{package}/__init__.py": '__version__ = "4.28.0.dev0"\n', f"{package}/a.py": ""}
+    for name, content in (files | more).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    assert Project(tmp_path).is_secondary(tmp_path / package / "a.py") is expected
+
+
+def test_a_folder_of_models_is_no_copy_of_a_library(tmp_path: Path) -> None:
+    for name in ("train.py", "models/transformers/__init__.py", "models/transformers/vit.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert not Project(tmp_path).is_secondary(tmp_path / "models/transformers/vit.py")
