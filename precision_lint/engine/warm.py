@@ -75,7 +75,7 @@ def _is_same(job: Job, project: Project, settings: Settings) -> bool:
 
 def state_of(project: Project) -> Mapping[Path, Stamp | None]:
     """The state of the files now, and of those with pins: a project remembers its own list."""
-    patterns = (*pins.FILES, *pins.DECLARATIONS, *pins.DOCUMENTS)
+    patterns = (*pins.FILES, *pins.DECLARATIONS, *pins.ENVIRONMENTS, *pins.DOCUMENTS)
     side = {path for pattern in patterns for path in disk.matching(project.root, pattern)}
     now = replace(project)
     return {path: disk.stamp(path) for path in (*now.files, *now.pages, *side)}

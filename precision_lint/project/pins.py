@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from precision_lint.model.regex import regex
@@ -27,6 +28,12 @@ DECLARATIONS = (
     "scripts/requirements*", "cog.yaml", "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
 """Files in which a project declares the versions that it supports."""
+
+ENVIRONMENTS = ("*.y*ml",)
+"""Files that can be environments of Conda under names of their own, such as `my-model.yaml`."""
+
+_ENVIRONMENT = regex(r"^dependencies:[ \t]*(?:#.*)?$", re.MULTILINE)
+_NAMED = regex(r"^(?:name|channels|prefix):", re.MULTILINE)
 
 
 def _in_any_case(pattern: str) -> str:
@@ -72,7 +79,7 @@ def pinned_version(root: Path, library: str) -> str | None:
         | "{name}" \s* : \s* \{{ [^{{}}]* "version" \s* : \s* "==(?P<pipfile>\d+(?:\.\d+)+)
         """,
     )
-    for content in _contents(root, FILES):
+    for content in chain(_contents(root, FILES), _environments(root)):
         if match := pin.search(content):
             return match["plain"] or match["conda"] or match["locked"] or match["pipfile"]
     for specifiers in images.requirements(root, conda):
@@ -105,12 +112,14 @@ def lowest_version(root: Path, library: str) -> str | None:
     """The lowest version of a library that the project declares to support; None if there is none.
 
     `torch>=2.1,<3` gives 2.1. With only an upper bound (`torch<2.3`), that bound is returned. Where
-    no requirement has a version, one in a folder without code gives it
+    no requirement has a version, an environment of Conda gives it, or one in a folder without code
     (`assets/requirements.txt`), then code that builds an image (of torch, then torchvision or
     torchaudio), then what the documents say ("PyTorch 2.0 required"; those of the parts where the
     project's own say nothing), and then for which CUDA commands install torch.
     """
     declared = [*_declared(_contents(root, DECLARATIONS), library)]
+    if not declared:
+        declared += _declared(_environments(root), library)
     if not declared:
         declared += _declared(_in_folders_without_code(root), library)
     if not declared:
@@ -227,6 +236,13 @@ def _lowest(specifiers: str) -> tuple[int, ...] | None:
         elif operator != "!=":
             lower.append(version)
     return max(lower) if lower else min(upper, default=None)
+
+
+def _environments(root: Path) -> Iterator[str]:
+    """What environments of Conda list that have names of their own."""
+    for content in _contents(root, ENVIRONMENTS):
+        if _ENVIRONMENT.search(content) and _NAMED.search(content):
+            yield content
 
 
 def _contents(root: Path, patterns: Sequence[str]) -> Iterator[str]:

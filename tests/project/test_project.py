@@ -37,6 +37,9 @@ from precision_lint.project.pins import lowest_version, pinned_version
         ("README.MD", "pip install torch==1.12.0+cu113\n", "1.12.0"),
         ("Install.md", "pip install torch==1.12.0\n", "1.12.0"),
         ("tft_environment.yaml", "dependencies:\n  - pip:\n      - torch==2.0.1\n", "2.0.1"),
+        ("mine.yaml", "name: mine\ndependencies:\n  - pip:\n    - torch==2.0.1+cu117\n", "2.0.1"),
+        ("model.yaml", "dependencies: [data]\ntorch==2.0.1\n", None),
+        ("model.yaml", "dependencies:\n  - torch==2.0.1\n", None),
         ("cog.yaml", "build:\n  python_packages:\n    - torch==2.0.1\n", "2.0.1"),
     ],
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
+from precision_lint.facts.amp.freezing import is_frozen_after
 from precision_lint.facts.amp.offered_training import may_train
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, trains_in_fp16, unscaler
 from precision_lint.facts.amp.trained_modules import (
@@ -77,7 +78,11 @@ def float16_adapters(calls: Sequence[Call], file: PythonFile) -> Iterator[Float1
         assert adapter is not None
         cast = _cast(trained, (*scaling.conditions, *adapter.guards), calls, file)
         node = None if cast is None else _call_at(adapter, file)
-        if cast is not None and node is not None:
+        if (
+            cast is not None
+            and node is not None
+            and not is_frozen_after(_adapted(node), node, file)
+        ):
             is_certain = trained.weights.must_be(_ONLY_FLOAT16)
             is_elsewhere = cast.source.path != file.text.path
             yield Float16Weights(_adapted(node), node, cast, trained.call, is_certain, is_elsewhere)
