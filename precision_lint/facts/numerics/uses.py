@@ -43,11 +43,16 @@ def _rebound(use: ast.expr, made: ast.expr, held: set[str], syntax: SyntaxTree) 
     """The names that hold something else at a use: the last assignment on every way gave it."""
     last: dict[str, ast.expr] = {}
     around = {use, *syntax.within_function(use)}
-    for block in (block for parent in around for block in _blocks(parent)):
+    parents, start = around, _end(made)
+    if _end(use) < start:  # in the next iteration, of which the beginning counts
+        start = (0, 0)
+        loops = {one for one in syntax.within_function(made) if isinstance(one, Loop)}
+        parents = {each for each in around if not loops.isdisjoint((each, *syntax.around(each)))}
+    for block in (block for parent in parents for block in _blocks(parent)):
         for statement in block if not around.isdisjoint(block) else ():
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
-                    _end(made) < _place(statement) < _place(use)
+                    start < _place(statement) < _place(use)
                 ):
                     if name not in last or _place(last[name]) < _place(value):
                         last[name] = value

@@ -89,11 +89,12 @@ class Changes:
             whole = self._evaluate(module.value, env)
             if isinstance(whole, Model):  # a layer of a Sequential: the others stay as they were
                 module, moved = module.value, _with_part(whole, moved)
-        casts.change(self._evaluate, module, self._evaluate(module, env), moved, env)
+        before = self._evaluate(module, env)
+        if isinstance(module, ast.Attribute) and known is not None and _is_float32(known):
+            training.widen(self._evaluate, module.value, env)  # forgets what its parts are
+        casts.change(self._evaluate, module, before, moved, env)
         self._cast_part(module, moved, env)
         self._record_cast(module, moved, env)
-        if isinstance(module, ast.Attribute) and known is not None and _is_float32(known):
-            training.widen(self._evaluate, module.value, env)
 
     def _elements(self, module: ast.expr, node: ast.Call) -> list[tuple[ast.expr, ast.Call]]:
         """What `for part in (self.a, self.b): part.half()` casts, and the call as one of each."""
