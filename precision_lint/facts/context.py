@@ -85,8 +85,8 @@ class PythonFile(ParsedPython):
 
         What is not proved has low confidence in tests, benchmarks and vendored code: their authors
         choose dtypes on purpose, or maintain the code elsewhere. So it has in functions that the
-        project calls nowhere. A fix that is built on LibCST can be given as a function: it is
-        called if the finding is shown.
+        project calls nowhere, and in modules that none of its programs imports. A fix that is built
+        on LibCST can be given as a function: it is called if the finding is shown.
         """
         if confidence is Confidence.MEDIUM and self._is_beside_the_runs(span):
             confidence = Confidence.LOW
@@ -109,8 +109,10 @@ class PythonFile(ParsedPython):
         """True for a place that no run comes to which the project offers, tests aside."""
         from precision_lint.facts.project.uncalled import is_uncalled
 
-        is_secondary = self.project.is_secondary(self.text.path)
-        return is_secondary or is_uncalled(self, span.start, self.project)
+        path, project = self.text.path, self.project
+        if project.is_secondary(path) or is_uncalled(self, span.start, project):
+            return True
+        return project.is_unreached(path)
 
     def _within_limit(self, fix: Fix) -> Fix:
         """The fix, with breaks in the lines that it makes longer than the project has them."""

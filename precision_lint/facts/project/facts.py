@@ -33,6 +33,7 @@ from precision_lint.facts.project.questions import (
 from precision_lint.facts.project.records import Kind, Records
 from precision_lint.facts.project.starred import names_at_top
 from precision_lint.facts.project.torch_names import torch_needed
+from precision_lint.facts.project.unreached import is_unreached
 from precision_lint.model.finding import Confidence, Related
 from precision_lint.model.regex import regex
 from precision_lint.model.trace import Question, apart, note
@@ -77,6 +78,7 @@ class ProjectFacts:
         self._bfloat16: dict[tuple[Path, Bfloat16], Related | None] = {}
         self._ranked: dict[Half, tuple[list[Path], list[Path]]] = {}
         self._reaching: dict[tuple[Path, str], bool] = {}
+        self._unreached: dict[Path, bool] = {}
         self._dependencies: dict[Question, Dependency] = {}
 
     def __reduce__(self) -> tuple[type[ProjectFacts], tuple[Project]]:
@@ -277,6 +279,12 @@ class ProjectFacts:
     def runs_with(self, other: Path, path: Path) -> bool:
         """True if one of the programs that a file is a part of contains another file."""
         return self.imports.are_linked(other, path)
+
+    def is_unreached(self, path: Path) -> bool:
+        """True for a module that no program of the project imports, and that nothing names."""
+        if path not in self._unreached:
+            self._unreached[path] = is_unreached(path, self.project, self.imports, self._matches)
+        return self._unreached[path]
 
 
 def _evidence(path: Path, content: bytes, argument: str) -> str:
@@ -561,6 +569,11 @@ class Recording:
         What the code of other programs does to objects and functions is never seen in its runs.
         """
         answer: bool = self._ask("runs_with", other, path)
+        return answer
+
+    def is_unreached(self, path: Path) -> bool:
+        """True for a module that no program of the project imports, and that nothing names."""
+        answer: bool = self._ask("is_unreached", path)
         return answer
 
     def module(self, path: Path) -> ParsedPython | None:

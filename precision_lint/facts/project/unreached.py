@@ -1,0 +1,65 @@
+"""Modules that no program of a project imports, directly or by others, and that nothing names.
+
+No run that the project offers comes to them. A project that is packaged is for others to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from precision_lint.facts.project.imports import Imports
+from precision_lint.project import disk
+from precision_lint.project.files import Project
+
+_RUNS = (
+    rb"(?m)^(?:if __name__\b|(?:for|with|while) "
+    rb"|(?!(?:class|def|if|elif|print)\b)[A-Za-z_][\w.]*\()"
+)
+"""What a program does at its top level: its main part, a loop, or a call."""
+
+_PACKAGED = rb"(?m)^\[(?:project|build-system|tool\.poetry)\]|\bsetup\("
+_PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
+
+_IMPORTING = rb"\b(?:import_module|__import__|spec_from_file_location|walk_packages|iter_modules)\("
+"""How a program imports modules whose names it works out."""
+
+Matching = Callable[[Path, bytes], bool]
+"""Whether a file holds what a regular expression matches."""
+
+
+def is_unreached(path: Path, project: Project, imports: Imports, matches: Matching) -> bool:
+    """True for a module of a project of programs that none of them imports, and nothing names."""
+    own = [each for each in project.python_files if not project.is_secondary(each)]
+    programs = [each for each in own if matches(each, _RUNS)]
+    if not programs or not imports.above(path).isdisjoint(programs):
+        return False
+    return not (
+        _is_packaged(path, project, matches)
+        or _may_be_imported_by_name(path, own, matches)
+        or _is_named(path, project, imports, matches)
+    )
+
+
+def _is_packaged(path: Path, project: Project, matches: Matching) -> bool:
+    """True if a folder around a module is a distribution that others install."""
+    inside = len(path.relative_to(project.root).parts)
+    files = (folder / name for folder in path.parents[:inside] for name in _PACKAGING)
+    return any(disk.is_file(each) and matches(each, _PACKAGED) for each in files)
+
+
+def _may_be_imported_by_name(path: Path, own: list[Path], matches: Matching) -> bool:
+    """True if code in a folder around a module imports modules whose names it works out."""
+    around = set(path.parents)
+    return any(each.parent in around and matches(each, _IMPORTING) for each in own)
+
+
+def _is_named(path: Path, project: Project, imports: Imports, matches: Matching) -> bool:
+    """True if a page, a script, a configuration, a notebook or a text in code names a module."""
+    name = (path.parent if path.stem == "__init__" else path).stem.encode()
+    word, text = rb"\b%b\b" % name, rb"""["'][^"'\n]*\b%b\b""" % name
+    others = [each for each in (*project.files, *project.pages) if each.suffix != ".py"]
+    above = imports.above(path)
+    return any(matches(each, word) for each in others) or any(
+        matches(each, text) for each in project.python_files if each not in above
+    )
