@@ -4,7 +4,8 @@
 Finds checkpoints with `optimizer.state_dict()` in a file that creates a `GradScaler`, scales losses
 with it, and never calls its `state_dict()`. Not reported where all autocast regions of the file
 name bfloat16: the scaler has nothing to scale there. Nor where nothing in the programs of the file
-loads the state of an optimizer: no run resumes from such a checkpoint.
+loads the state of an optimizer: no run resumes from such a checkpoint. A file with several scalers
+is reported if it saves the state of none of them.
 
 ## Why it hurts
 There is no error. After a resume the loss scale starts at 65536 again, whatever its value was: the
@@ -85,22 +86,25 @@ _RESUMING = rb"(?i)opt\w*(?:\[[^\]\n]*\])?\.load_state_dict\("
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    scalers = scalers_made(file)
-    if len(scalers) != 1 or _is_kept(file.tree, scalers) or _runs_in_bfloat16(file):
+    scalers = sorted(scalers_made(file))
+    if not scalers or _is_kept(file.tree, scalers) or _runs_in_bfloat16(file):
         return
     if not _is_resumed(file):
         return
-    [scaler] = scalers
+    scaler, *others = scalers
+    living = [_living(other, file.tree) for other in others]
     for scope in _living(scaler, file.tree):
+        if not all(scope in each for each in living):
+            continue
         for node in ast.walk(scope):
             saved = [*filter(_is_entry_of_optimizer, _entries(node))]
             if saved:
                 key, value = saved[0]
                 fix = None
-                if isinstance(node, ast.Dict) and _is_in_reach(scaler, node, file):
+                if isinstance(node, ast.Dict) and not others and _is_in_reach(scaler, node, file):
                     name = _name_beside(key, is_of_all=len(saved) > 1)
                     fix = _saved_too(scaler, name, key, value, scope, file)
-                yield _finding(scaler, value, file, fix)
+                yield _finding(scalers, value, file, fix)
 
 
 def _is_resumed(file: PythonFile) -> bool:
@@ -158,11 +162,12 @@ def _assigns(function: ast.AST, name: str) -> bool:
     )
 
 
-def _finding(scaler: str, value: ast.expr, file: PythonFile, fix: Fix | None) -> Finding:
+def _finding(scalers: Iterable[str], value: ast.expr, file: PythonFile, fix: Fix | None) -> Finding:
+    named = " or ".join(f"`{each}`" for each in scalers)
     return file.finding(
         RULE,
         file.span_of(value),
-        f"the checkpoint holds the state of the optimizer, but not that of `{scaler}`",
+        f"the checkpoint holds the state of the optimizer, but not that of {named}",
         confidence=Confidence.MEDIUM,
         why="After a resume the loss scale starts at 65536 again, and the first steps are skipped.",
         fix=fix,

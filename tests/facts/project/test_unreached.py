@@ -56,7 +56,5 @@ def test_settings_of_tools_package_nothing(tmp_path: Path) -> None:
 
 
 def test_code_elsewhere_that_imports_by_name_does_not_count(tmp_path: Path) -> None:
-    elsewhere = {
-        "tools/load.py": "import importlib\n\n\ndef load(name):\n    importlib.import_module(name)\n"
-    }
-    assert is_unreached(tmp_path, {"train.py": PROGRAM, **elsewhere})
+    load = "import importlib\n\n\ndef load(name):\n    importlib.import_module(name)\n"
+    assert is_unreached(tmp_path, {"train.py": PROGRAM, "tools/load.py": load})
