@@ -2,9 +2,10 @@
 
 ## What it does
 Finds `softmax` and `log_softmax` of bfloat16 or float16 logits outside autocast, if the function
-takes single numbers of the result, or ranks them: `gather`, `topk`, `sort`, `argsort`, `cumsum`,
-`item`, `tolist`. The dtype must be known: weights that are loaded in it, a cast, a setting, or the
-weights of a checkpoint that the caller names, in a program that enables bfloat16.
+takes single numbers of the result, or ranks them: `gather`, `scores[torch.arange(n), ids]`, `topk`,
+`sort`, `argsort`, `cumsum`, `item`, `tolist`. The dtype must be known: weights that are loaded in
+it, a cast, a setting, or the weights of a checkpoint that the caller names, in a program that
+enables bfloat16.
 
 Not reported: a call with `dtype=torch.float32`, logits that were cast to float32, regions of
 autocast on CUDA, which compute both in float32, attention, whose weights go into a product,
@@ -39,9 +40,10 @@ scores = F.log_softmax(logits.float(), dim=-1)[:, yes].tolist()
 ## Fix safety
 Unsafe: the result becomes float32, and a copy of the logits takes memory during the call.
 
-Shown only for `gather` where gradients may be recorded: the scores of a whole vocabulary then take
-twice the memory until `backward`. No other exact form saves that. Memory of logits of 256 x 50,000
-in bfloat16, whose own size is 1 (torch 2.13 on CPU, largest error against float64 on the right):
+Shown only for `gather` and its like where gradients may be recorded: the scores of a whole
+vocabulary then take twice the memory until `backward`. No other exact form saves that. Memory of
+logits of 256 x 50,000 in bfloat16, whose own size is 1 (torch 2.13 on CPU, largest error against
+float64 on the right):
 
 | | peak without gradients | kept for `backward` | peak with `backward` | error |
 |---|--:|--:|--:|--:|
@@ -92,7 +94,7 @@ RULE = Rule(
     triggers=(
         (b"torch",),
         (b"softmax(",),
-        (b"tolist(", b"item(", b"gather(", b"topk(", b"sort(", b"cumsum("),
+        (b"tolist(", b"item(", b"gather(", b"topk(", b"sort(", b"cumsum(", b"range("),
     ),
     calls=SCORES,
     pitfalls=("E09", "E16"),

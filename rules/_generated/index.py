@@ -919,7 +919,7 @@ RULES: tuple[Rule, ...] = (
         triggers=(
             (b"torch",),
             (b"softmax(",),
-            (b"tolist(", b"item(", b"gather(", b"topk(", b"sort(", b"cumsum("),
+            (b"tolist(", b"item(", b"gather(", b"topk(", b"sort(", b"cumsum(", b"range("),
         ),
         pattern=b"",
         calls=frozenset({"log_softmax", "softmax"}),

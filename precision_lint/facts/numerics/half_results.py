@@ -23,7 +23,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16,
     guard_excludes_float16,
 )
-from precision_lint.facts.numerics.uses import used_by
+from precision_lint.facts.numerics.uses import first_use, used_by
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.choosing import options_choosing
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, HALF
@@ -31,6 +31,7 @@ from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import FunctionDefinition, Loop, own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted, last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
@@ -38,6 +39,8 @@ from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, 
 SCORES = frozenset({"softmax", "log_softmax"})
 _SCORED_BY = frozenset({"tolist", "item", "gather", "topk", "argsort", "sort", "cumsum", "numpy"})
 """What is done with scores that are compared, ranked, or reported."""
+
+_COUNTING = frozenset({"arange", "range"})
 
 _SAMPLING = regex(r"(?:^|_)sampl(?:e|ing)(?:_(?:ids?|tokens?|logits))?$")
 """What chooses a token is called: `self.sampling_ids(logp, …)`."""
@@ -107,15 +110,31 @@ def _is_part_of_forward(node: ast.Call, file: PythonFile) -> bool:
     return "forward" in names
 
 
-def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.Call | None:
+def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.expr | None:
     if any(keyword.arg == "dtype" for keyword in node.keywords):
         return None
     syntax = syntax_tree(file)
 
-    def needs_digits(use: ast.Call) -> bool:
-        return not (_is_of_loss(use) or _is_compared_sum(use, syntax))
+    def needs_digits(use: ast.expr) -> bool:
+        if not isinstance(use, ast.Call):
+            return _picks_numbers(use)
+        is_named = callee_name(use) in _SCORED_BY
+        return is_named and not (_is_of_loss(use) or _is_compared_sum(use, syntax))
 
-    return used_by(node, _SCORED_BY, syntax, needs_digits)
+    return first_use(node, needs_digits, syntax)
+
+
+def _picks_numbers(use: ast.expr) -> bool:
+    """True for `scores[torch.arange(n), ids]`: a number of each row, as `gather` picks them."""
+    match use:
+        case ast.Subscript(slice=ast.Tuple(elts=[*rows, ast.expr() as ids]), ctx=ast.Load()):
+            counted = any(
+                isinstance(each, ast.Call) and callee_name(each) in _COUNTING
+                for row in rows
+                for each in walk(row)
+            )
+            return counted and not isinstance(ids, ast.Slice | ast.Constant | ast.UnaryOp)
+    return False
 
 
 def _is_of_loss(use: ast.Call) -> bool:
@@ -170,12 +189,14 @@ def may_be_sum_of_squares(node: ast.expr, file: PythonFile) -> bool:
 def may_be_kept_for_backward(call: Call, file: PythonFile) -> bool:
     """True for scores of a whole vocabulary, where autograd may keep them all until `backward`.
 
-    Such scores are picked by `gather`; a caller may still turn off the recording of gradients.
+    Such scores are picked by `gather`, or by an index; a caller may still turn off the recording of
+    gradients.
     """
     node, syntax = calls_by_span(file).get(call.span), syntax_tree(file)
     if node is None or records_no_gradients(node, syntax):
         return False
-    return used_by(node, frozenset({"gather"}), syntax) is not None
+    picked = used_by(node, frozenset({"gather"}), syntax)
+    return picked is not None or first_use(node, _picks_numbers, syntax) is not None
 
 
 def sum_of_squares(call: Call, file: PythonFile) -> HalfResult | None:

@@ -26,13 +26,24 @@ def used_by(
 
     It comes after the value is made, or in the next iteration of a loop around both.
     """
+
+    def is_use(node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and callee_name(node) in names and accepts(node)
+
+    found = first_use(made, is_use, syntax)
+    return found if isinstance(found, ast.Call) else None
+
+
+def first_use(
+    made: ast.expr, is_use: Callable[[ast.expr], bool], syntax: SyntaxTree
+) -> ast.expr | None:
+    """The first expression of a kind that works with what is made, as in `used_by`."""
     own = own_nodes(syntax.body(made))
-    calls = (node for node in own if isinstance(node, ast.Call))
-    named = [node for node in calls if callee_name(node) in names and accepts(node)]
-    held = holders(made, syntax) if named else set()
+    kind = [node for node in own if isinstance(node, ast.expr) and is_use(node)]
+    held = holders(made, syntax) if kind else set()
     uses = [
         node
-        for node in named
+        for node in kind
         if _may_follow(node, made, syntax)
         and mentions(node, made, held - _rebound(node, made, held, syntax))
     ]
