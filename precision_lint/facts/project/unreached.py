@@ -21,8 +21,12 @@ _RUNS = (
 _PACKAGED = rb"(?m)^\[(?:project|build-system|tool\.poetry)\]|\bsetup\("
 _PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
 
-_IMPORTING = rb"\b(?:import_module|__import__|spec_from_file_location|walk_packages|iter_modules)\("
-"""How a program imports modules whose names it works out."""
+_OF_OTHERS = rb"(?:diffusers|mmcv|timm|torch|torchaudio|torchvision|transformers)\b"
+_IMPORTING = (
+    rb"\b(?:import_module|__import__)\(\s*(?!f?[\"']" + _OF_OTHERS + rb")"
+    rb"|\b(?:walk_packages|iter_modules)\(\s*(?!" + _OF_OTHERS + rb")|\bspec_from_file_location\("
+)
+"""How a program imports modules of its own whose names it works out."""
 
 Matching = Callable[[Path, bytes], bool]
 """Whether a file holds what a regular expression matches."""
@@ -36,7 +40,7 @@ def is_unreached(path: Path, project: Project, imports: Imports, matches: Matchi
         return False
     return not (
         _is_packaged(path, project, matches)
-        or _may_be_imported_by_name(path, own, matches)
+        or any(matches(each, _IMPORTING) for each in own)
         or _is_named(path, project, imports, matches)
     )
 
@@ -46,12 +50,6 @@ def _is_packaged(path: Path, project: Project, matches: Matching) -> bool:
     inside = len(path.relative_to(project.root).parts)
     files = (folder / name for folder in path.parents[:inside] for name in _PACKAGING)
     return any(disk.is_file(each) and matches(each, _PACKAGED) for each in files)
-
-
-def _may_be_imported_by_name(path: Path, own: list[Path], matches: Matching) -> bool:
-    """True if code in a folder around a module imports modules whose names it works out."""
-    around = set(path.parents)
-    return any(each.parent in around and matches(each, _IMPORTING) for each in own)
 
 
 def _is_named(path: Path, project: Project, imports: Imports, matches: Matching) -> bool:
