@@ -166,11 +166,11 @@ It becomes a normal rule when all of these hold:
   finding was read, and at least 85 % were right;
 - [docs/accuracy.md](../accuracy.md) says so, with the date and the wrong findings.
 
-Some rules are on although public code does not show that much of them. MP101 and MP309 find what the tool exists for, and
-are right about half of the time in the newest sets. MP410 reports what stops a program at its start, and a program that was
-published has mostly run: in 1,806 public repositories it had five findings, of which one was right. In programs that
-are being written such mistakes are common: it alone finds 22 of the 80 known pitfalls that are found at
-default settings.
+Some rules are on although public code does not show that much of them. MP101 and MP309 find what
+the tool exists for, and are right about half of the time in the newest sets. MP410 reports what
+stops a program at its start, and a program that was published has mostly run: in 1,806 public
+repositories it had five findings, of which one was right. In programs that are being written such
+mistakes are common: it alone finds 22 of the 80 known pitfalls that are found at default settings.
 """
 
 
