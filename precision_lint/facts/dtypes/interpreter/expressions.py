@@ -285,9 +285,13 @@ class Evaluator:
         value = self.operate(left, right, type(node.op))
         module = self.frame.module
         if isinstance(left, Variable):
-            return self._of_operand(left, Step("left of", node, operand=right, module=module), value)
+            return self._of_operand(
+                left, Step("left of", node, operand=right, module=module), value
+            )
         if isinstance(right, Variable):
-            return self._of_operand(right, Step("right of", node, operand=left, module=module), value)
+            return self._of_operand(
+                right, Step("right of", node, operand=left, module=module), value
+            )
         return value
 
     def _of_operand(self, operand: Variable, step: Step, value: Value) -> Value:
