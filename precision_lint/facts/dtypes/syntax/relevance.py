@@ -55,10 +55,21 @@ _CONTEXT = regex(r"ctx|context|amp|precision|autocast")
 
 def may_open_autocast(context: ast.expr, source: SourceText) -> bool:
     """True for what may hold a region of autocast: `with ctx:`, `with get_context(args):`."""
-    is_held = isinstance(context, ast.Name | ast.Attribute) or (
-        isinstance(context, ast.Call) and is_named_as_context(context)
-    )
-    return is_held and "autocast" in source.text
+    if "autocast" not in source.text:
+        return False
+    match context:
+        case ast.Name() | ast.Attribute():
+            return True
+        case ast.Call(func=function):
+            return is_named_as_context(context) or _names_autocast(last_name(function), source)
+    return False
+
+
+def _names_autocast(function: str, source: SourceText) -> bool:
+    """True if a function of the file has the word in its body: it may return a region."""
+    start = source.text.find(f"def {function}(")
+    end = source.text.find("def ", start + len("def "))
+    return start >= 0 and source.text.find("autocast", start, end if end >= 0 else None) >= 0
 
 
 def is_named_as_context(context: ast.expr) -> bool:

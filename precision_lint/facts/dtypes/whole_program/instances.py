@@ -135,7 +135,7 @@ class Instances:
         fields = dict.fromkeys(names, UNKNOWN) | ({} if is_open else by_default)
         if "**" in given.keywords:
             spread = given.keywords["**"].value
-            fields |= {name: keyword_of(spread, name) for name in names}
+            fields |= {name: self._spread(definition, spread, name) for name in names}
         for name, argument in zip(names, given.arguments, strict=False):
             if argument.starred:
                 break
@@ -144,6 +144,16 @@ class Instances:
             if name in fields:
                 fields[name] = argument.value
         return tuple(fields.items())
+
+    def _spread(self, definition: Class, spread: Value, name: str) -> Value:
+        """What `Config(**vars(args))` gives to a field: what a run chooses, or its default."""
+        value = keyword_of(spread, name)
+        if not isinstance(value, Unknown) or isinstance(value, Variable):
+            return value
+        owner = next(each for each in self._classes.bases(definition) if name in each.annotated)
+        chosen = self._analysis.configuration.option(owner.module, name)
+        given = () if chosen is None else tuple(one for one in chosen.choices if not one.of_field)
+        return (Setting(given) if given else self._default_of(owner, name)) or value
 
     def _defaults(self, definition: Class) -> Mapping[str, Value]:
         """The defaults of the fields of a record."""
