@@ -27,10 +27,12 @@ from precision_lint.facts.amp.regions.autocast import multiplied as multiplied
 from precision_lint.facts.amp.regions.autocast import records_no_gradients as records_no_gradients
 from precision_lint.facts.amp.regions.autocast import region_of as region_of
 from precision_lint.facts.amp.regions.autocast import regions_around as regions_around
+from precision_lint.facts.amp.regions.chosen import options_for as options_for
 from precision_lint.facts.amp.regions.device_guesses import may_be_cuda as may_be_cuda
 from precision_lint.facts.amp.regions.devices import Device as Device
 from precision_lint.facts.amp.regions.devices import DeviceKind as DeviceKind
 from precision_lint.facts.amp.regions.devices import device_of as device_of
+from precision_lint.facts.amp.regions.entered import entered as entered
 from precision_lint.facts.amp.regions.half_regions import (
     may_train_under_autocast as may_train_under_autocast,
 )
