@@ -5,8 +5,8 @@ Finds `clip_grad_norm_`, `clip_grad_value_` and norms of gradients after
 `scaler.scale(loss).backward()` if no way through the function calls `scaler.unscale_(optimizer)`
 first. Methods of the class and of its bases, functions of the project that are called, and methods
 of its objects are followed. Methods that a class inherits are judged again with those of their
-helpers that the class overrides. Where another function scales the loss, clipping is reported directly
-before `scaler.step(optimizer)` if no code of the project calls `unscale_`.
+helpers that the class overrides. Where another function scales the loss, clipping is reported
+directly before `scaler.step(optimizer)` if no code of the project calls `unscale_`.
 
 ## Why it hurts
 The gradients are multiplied by the loss scale, 65536 at first. A threshold of 1.0 then clips every
