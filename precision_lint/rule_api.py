@@ -109,6 +109,7 @@ NAMES = {
     "precision_lint.facts.settings.fixed_switches": "FixedSwitch fixed_switches",
     "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",
     # Range and rounding
+    "precision_lint.facts.numerics.averaging": "AVERAGING averaged_in_place may_be_average",
     "precision_lint.facts.numerics.fills": "Fill fills",
     "precision_lint.facts.numerics.half_results": (
         "SCORES SUMS TOTALS HalfResult averaged_copy may_be_averaged_copy "

@@ -873,12 +873,21 @@ RULES: tuple[Rule, ...] = (
         fix="never",
         triggers=(
             (b"torch",),
-            (b"EMAModel(", b"AveragedModel(", b"ModelEma", b"deepcopy("),
-            (b"ema", b"EMA", b"Ema", b"Averaged"),
+            (b"EMAModel(", b"AveragedModel(", b"ModelEma", b"deepcopy(", b".mul_(", b".lerp_("),
+            (b"ema", b"EMA", b"Ema", b"Averaged", b"parameters(", b"state_dict("),
         ),
         pattern=b"",
         calls=frozenset(
-            {"AveragedModel", "EMAModel", "ModelEma", "ModelEmaV2", "ModelEmaV3", "deepcopy"}
+            {
+                "AveragedModel",
+                "EMAModel",
+                "ModelEma",
+                "ModelEmaV2",
+                "ModelEmaV3",
+                "add_",
+                "deepcopy",
+                "lerp_",
+            }
         ),
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
