@@ -232,6 +232,8 @@ class Instances:
         definition = instance.definition
         key = ("attribute", definition, name)
         value = self._table.entry(key, lambda: Summary(self._assigned(definition, name))).value
+        if self._is_being_assigned(definition, name):
+            self._table.forget(key)
         if isinstance(value, Bottom) and not self._table.is_in_progress(key):
             return instance if name in _WRAPPED else None
         weights = instance.parameters
@@ -255,6 +257,18 @@ class Instances:
             return replace(weights, scalar=value.scalar) if is_floating else value
         left = self._left(instance, name, value)
         return self._moved(value, weights) if isinstance(left, Bottom) else left
+
+    def _is_being_assigned(self, definition: Class, name: str) -> bool:
+        """True while a method that assigns or casts an attribute is traced for another one.
+
+        `for part in (self.vae, self.unet): part.to(dtype)` casts both, one after the other.
+        """
+        return any(
+            rows and not rows.isdisjoint(method.rows_assigning(name))
+            for each in self._classes.bases(definition)
+            for method in each.methods_assigning.get(name, ())
+            for rows in (self._tracing.running(method),)
+        )
 
     def _left(self, instance: Instance, name: str, value: Value) -> Value:
         """What methods of a module that was cast leave in an attribute: results of its layers."""
