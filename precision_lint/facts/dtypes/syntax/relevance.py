@@ -60,8 +60,10 @@ def may_open_autocast(context: ast.expr, source: SourceText) -> bool:
     match context:
         case ast.Name() | ast.Attribute():
             return True
-        case ast.Call(func=function):
-            return is_named_as_context(context) or _names_autocast(last_name(function), source)
+        case ast.Call() if is_named_as_context(context):
+            return True
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name)):
+            return _names_autocast(name, source)
     return False
 
 
