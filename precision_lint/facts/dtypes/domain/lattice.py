@@ -572,10 +572,9 @@ def tensor_of(value: Tensor | ModelOutput) -> Tensor:
 def reading(value: Value) -> Value:
     """What someone who reads a value takes it for: never a `Mixed`.
 
-    A tensor that may be a container of tensors as well is a `ModelOutput`: a tensor where it is
-    used as one. So is a container of tensors that may be something else. A tensor that may be an
-    array, or a container of anything else, may be something else; and what holds no tensor at all
-    is unknown.
+    A tensor that may be an array or a container as well is a `ModelOutput`: a tensor where it is
+    used as one. So is a container of tensors that may be something else. A tensor that may be a
+    container of anything else may be something else; and what holds no tensor at all is unknown.
     """
     if not isinstance(value, Mixed):
         return value
@@ -587,8 +586,19 @@ def reading(value: Value) -> Value:
     tensor = reduce(join_tensors, held, tensor_of(value.tensor))
     if value.array is not None or len(held) < len(containers):
         tensor = replace(_vague(tensor), scalar=None)
-    is_output = isinstance(value.tensor, ModelOutput) or held
+    is_output = isinstance(value.tensor, ModelOutput) or value.array is not None or held
     return ModelOutput(tensor) if is_output else tensor
+
+
+def reading_of_several(value: Value) -> Value:
+    """What someone takes a value for that is joined of what several calls give.
+
+    What is a tensor in one call and an array in another is a tensor where that one is made.
+    """
+    match value:
+        case Mixed(tensor=Tensor() as tensor, array=NonTensor()):
+            return replace(_vague(tensor), scalar=None)
+    return reading(value)
 
 
 def by_facet(function: Callable[[Value], Value], value: Value) -> Value:

@@ -379,7 +379,7 @@ class Instances:
         if field is None or field.value is None:
             return None
         file = definition.module.file
-        default = self._defaults(definition)[name]
+        default = self._defaults(definition).get(name, UNKNOWN)  # none yet, if it needs itself
         match defaults.or_default(UNKNOWN, default, file.text, file.span_of(field.value)):
             case Dtype(dtypes=dtypes) as dtype if dtypes & HALF:
                 return replace(dtype, may_be_other=True)
