@@ -18,11 +18,12 @@ from precision_lint.facts.numerics.half_results import (
     may_be_averaged_copy,
     result_in_half,
 )
+from precision_lint.facts.numerics.uses import names_of
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import FunctionDefinition, Loop
+from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
@@ -46,14 +47,23 @@ def may_be_average(node: ast.expr, file: ParsedPython) -> bool:
     around = [*syntax_tree(file).around(node)]
     if any(isinstance(each, FunctionDefinition) and _ONCE.search(each.name) for each in around):
         return False
-    loops = (each for each in around if isinstance(each, Loop))
     return any(
         isinstance(loop, ast.For)
-        and any(
-            isinstance(each, ast.Name) and each.id == average.id for each in ast.walk(loop.target)
-        )
-        and _OF_WEIGHTS.search(ast.unparse(loop.iter)) is not None
-        for loop in loops
+        and average.id in names_of(loop.target)
+        and _gives_weights(loop.iter, file)
+        for loop in around
+    )
+
+
+def _gives_weights(iterated: ast.expr, file: ParsedPython) -> bool:
+    """True for parameters, and for a function of the file that goes over some."""
+    if _OF_WEIGHTS.search(ast.unparse(iterated)) is not None:
+        return True
+    called = callee_name(iterated) if isinstance(iterated, ast.Call) else ""
+    return any(
+        isinstance(node, FunctionDefinition) and node.name == called and _OF_WEIGHTS.search(ast.unparse(node)) is not None
+        for kind in (ast.FunctionDef, ast.AsyncFunctionDef)
+        for node in file.nodes_of(kind)
     )
 
 
