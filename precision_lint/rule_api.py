@@ -77,7 +77,9 @@ NAMES = {
         "DEPRECATED_FUNCTIONS DeprecatedImport DeprecatedUse deprecated_amp is_in_every_torch "
         "is_interchangeable turns_cache_off"
     ),
+    "precision_lint.facts.amp.regions.chosen": "options_for",
     "precision_lint.facts.amp.regions.devices": "Device DeviceKind device_of",
+    "precision_lint.facts.amp.regions.entered": "entered",
     "precision_lint.facts.amp.training_step.events": "Event EventKind scalers_made",
     "precision_lint.facts.amp.float16_weights": (
         "FLOAT16_CALLS Float16Weights float16_adapters float16_models may_train_float16"
@@ -107,6 +109,7 @@ NAMES = {
     "precision_lint.facts.settings.fixed_switches": "FixedSwitch fixed_switches",
     "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",
     # Range and rounding
+    "precision_lint.facts.numerics.averaging": "AVERAGING averaged_in_place may_be_average",
     "precision_lint.facts.numerics.fills": "Fill fills",
     "precision_lint.facts.numerics.half_results": (
         "SCORES SUMS TOTALS HalfResult averaged_copy may_be_averaged_copy "

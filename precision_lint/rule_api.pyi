@@ -27,10 +27,12 @@ from precision_lint.facts.amp.regions.autocast import multiplied as multiplied
 from precision_lint.facts.amp.regions.autocast import records_no_gradients as records_no_gradients
 from precision_lint.facts.amp.regions.autocast import region_of as region_of
 from precision_lint.facts.amp.regions.autocast import regions_around as regions_around
+from precision_lint.facts.amp.regions.chosen import options_for as options_for
 from precision_lint.facts.amp.regions.device_guesses import may_be_cuda as may_be_cuda
 from precision_lint.facts.amp.regions.devices import Device as Device
 from precision_lint.facts.amp.regions.devices import DeviceKind as DeviceKind
 from precision_lint.facts.amp.regions.devices import device_of as device_of
+from precision_lint.facts.amp.regions.entered import entered as entered
 from precision_lint.facts.amp.regions.half_regions import (
     may_train_under_autocast as may_train_under_autocast,
 )
@@ -143,6 +145,9 @@ from precision_lint.facts.names.mapping import Entry as Entry
 from precision_lint.facts.names.mapping import WrongEntry as WrongEntry
 from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
 from precision_lint.facts.names.texts import texts as texts
+from precision_lint.facts.numerics.averaging import AVERAGING as AVERAGING
+from precision_lint.facts.numerics.averaging import averaged_in_place as averaged_in_place
+from precision_lint.facts.numerics.averaging import may_be_average as may_be_average
 from precision_lint.facts.numerics.buffers_in_half import (
     positions_of_buffers as positions_of_buffers,
 )

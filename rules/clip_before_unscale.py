@@ -4,8 +4,9 @@
 Finds `clip_grad_norm_`, `clip_grad_value_` and norms of gradients after
 `scaler.scale(loss).backward()` if no way through the function calls `scaler.unscale_(optimizer)`
 first. Methods of the class and of its bases, functions of the project that are called, and methods
-of its objects are followed. Where another function scales the loss, clipping is reported directly
-before `scaler.step(optimizer)` if no code of the project calls `unscale_`.
+of its objects are followed. Methods that a class inherits are judged again with those of their
+helpers that the class overrides. Where another function scales the loss, clipping is reported
+directly before `scaler.step(optimizer)` if no code of the project calls `unscale_`.
 
 ## Why it hurts
 The gradients are multiplied by the loss scale, 65536 at first. A threshold of 1.0 then clips every
@@ -77,7 +78,7 @@ RULE = Rule(
 
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
     for event in step.events:
-        if event.kind not in _MEASURING:
+        if event.kind not in _MEASURING or not step.is_own(event):
             continue
         if ".get_scale" in file.text[file.span_of(step.place(event))]:
             continue  # the threshold is also scaled

@@ -3,8 +3,11 @@
 ## What it does
 Finds averages of weights that are bfloat16 or float16: `EMAModel` of diffusers, `AveragedModel` of
 torch, `ModelEma` of timm, and copies by `copy.deepcopy` that are called `ema`, or that a class of
-such a name makes, in a file with `lerp_` or `mul_`. The dtype of the model must be known, here or
-where a caller gives the model: weights that are loaded in it, or a cast.
+such a name makes, in a file with `lerp_` or `mul_`. In a file without such names, the step of an
+average is found in a loop over parameters: `slow.mul_(m).add_(fast, alpha=1 - m)`, or
+`slow.lerp_(fast, 1 - m)`, unless `m` is a number below 0.9, or the function merges models once. The
+dtype of the model must be known, here or where a caller gives the model: weights that are loaded in
+it, or a cast.
 Not reported: models in float32, copies that are cast to float32, and other copies.
 
 ## Why it hurts
@@ -44,6 +47,7 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
+    AVERAGING,
     COPIES,
     Call,
     Confidence,
@@ -52,6 +56,9 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     averaged_copy,
+    averaged_in_place,
+    callee_name,
+    may_be_average,
     may_be_averaged_copy,
     precision_of,
 )
@@ -65,20 +72,23 @@ RULE = Rule(
     precisions=("fp16", "bf16"),
     triggers=(
         (b"torch",),
-        (b"EMAModel(", b"AveragedModel(", b"ModelEma", b"deepcopy("),
-        (b"ema", b"EMA", b"Ema", b"Averaged"),
+        (b"EMAModel(", b"AveragedModel(", b"ModelEma", b"deepcopy(", b".mul_(", b".lerp_("),
+        (b"ema", b"EMA", b"Ema", b"Averaged", b"parameters(", b"state_dict("),
     ),
-    calls=COPIES,
+    calls=COPIES | AVERAGING,
     pitfalls=("E07",),
 )
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    if isinstance(node, ast.Call) and callee_name(node) in AVERAGING:
+        return may_be_average(node, file)
     return may_be_averaged_copy(node, file)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
-    found = averaged_copy(call, file)
+    is_copy = call.name in COPIES
+    found = averaged_copy(call, file) if is_copy else averaged_in_place(call, file)
     if found is not None:
         yield file.finding(
             RULE,

@@ -3,7 +3,10 @@
 ## What it does
 Finds a CUDA autocast region in float16, which is also its default dtype, in a function that calls
 `backward()` of a loss that is made in the region, or of what is made there, and steps an optimizer,
-in a file without any loss scaling: no GradScaler, DeepSpeed, Accelerate or Fabric. A region for
+in a file without any loss scaling: no GradScaler, DeepSpeed, Accelerate or Fabric. The region may
+be held by a variable or an attribute, or returned by a function of the file. Where code chooses
+between dtypes, a run counts that chooses float16: an option whose default or choices name it, or a
+value in a configuration. A region for
 `device.type` or `str(device)` is one for CUDA if all devices that it can be are written in the
 file, and CUDA is one of them. A region under `no_grad` computes no gradients and is fine. Tests are
 not reported, because their training results do not matter.
@@ -64,16 +67,17 @@ from precision_lint.rule_api import (
     binding,
     callee_name,
     dotted,
+    entered,
     holders_of_names,
     makes_grad_scaler,
     may_be_cuda,
     names_of,
+    options_for,
     own_nodes,
     qualified,
     reads_any,
     records_no_gradients,
     regex,
-    region_of,
     syntax_tree,
 )
 
@@ -105,25 +109,28 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         return
     trained: dict[ast.AST, ast.Call] = {}
     for made in autocasts(syntax):
-        region = region_of(made, syntax)
-        if region is None or not _is_float16(made, syntax):
+        if made.is_off or made.has_stars or not may_be_cuda(made, syntax):
             continue
-        if records_no_gradients(made.node, syntax):
-            continue  # the backbone is frozen, and what is trained runs outside
-        function = syntax.function(made.node) or syntax.tree
-        backward = _training(function, region, syntax)
-        if backward is None or function in trained:
-            continue
-        trained[function] = backward
-        yield file.finding(
-            RULE,
-            file.span_of(made.node),
-            "training under float16 autocast without loss scaling",
-            confidence=Confidence.MEDIUM,
-            why="Gradients below 6e-8 become zero in float16: use a GradScaler, or bfloat16, which "
-            "needs none.",
-            related=[file.related(file.span_of(backward), "the loss is not scaled")],
-        )
+        for region in entered(made, syntax):
+            if records_no_gradients(region.body[0], syntax):
+                continue  # the backbone is frozen, and what is trained runs outside
+            function = syntax.function(region) or syntax.tree
+            backward = _training(function, region, syntax)
+            if backward is None or function in trained:
+                continue
+            options = () if _is_float16(made, syntax) else options_for(made, "float16", file)
+            if not options and not _is_float16(made, syntax):
+                continue
+            trained[function] = backward
+            yield file.finding(
+                RULE,
+                file.span_of(made.node),
+                "training under float16 autocast without loss scaling",
+                confidence=Confidence.MEDIUM,
+                why="Gradients below 6e-8 become zero in float16: use a GradScaler, or bfloat16, "
+                "which needs none.",
+                related=[*options, file.related(file.span_of(backward), "the loss is not scaled")],
+            )
 
 
 def _on_the_host(file: PythonFile, syntax: SyntaxTree) -> Iterator[Finding]:
@@ -190,9 +197,7 @@ def _is_off_on_cpu(test: ast.expr, device: str) -> bool:
 
 
 def _is_float16(made: AutocastCall, syntax: SyntaxTree) -> bool:
-    """True for a region on CUDA in float16, given or by default; nothing unseen may decide it."""
-    if made.is_off or made.has_stars or not may_be_cuda(made, syntax):
-        return False
+    """True for a region in float16, given or by default, in whatever run."""
     dtype = made.argument("dtype")
     return dtype is None or qualified(dtype, syntax.names) in _FLOAT16
 

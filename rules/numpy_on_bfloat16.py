@@ -376,7 +376,7 @@ def _are_tensors(sink: sinks.Sink, file: PythonFile, argument: Argument) -> bool
     if sink.receiver:
         return not file.fact(_OTHER_FRAMEWORKS, lambda: _names_other_framework(file))
     if isinstance(argument.value, Tensor):
-        return True
+        return not argument.value.may_be_other or argument.value.scalar is not None
     return all(
         tensor.dtypes & sinks.LACKING and not tensor.may_be_other for tensor in _lacking(argument)
     )

@@ -67,7 +67,7 @@ RULE = Rule(
     since="0.1.0",
     precisions=("fp16",),
     fix="sometimes",
-    triggers=((b".scale(",), (b".step()",)),
+    triggers=((b".scale(", b"scaler", b"Scaler"), (b".step()",)),
     pitfalls=("B05",),
 )
 
@@ -78,8 +78,10 @@ _ENDING = frozenset({EventKind.SCALED_BACKWARD, EventKind.BACKWARD, EventKind.UN
 
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
     for event in step.events:
-        if event.kind is not EventKind.PLAIN_STEP or event.helper:
+        if event.kind is not EventKind.PLAIN_STEP or not step.is_own(event):
             continue
+        if event.helper and step.heir is None:
+            continue  # the helper is a step of its own
         beside = _beside(event, step)
         scaled = step.scaled_states(event)
         if beside is not None:

@@ -376,7 +376,7 @@ RULES: tuple[Rule, ...] = (
         severity=Severity.WARNING,
         since="0.1.0",
         fix="sometimes",
-        triggers=((b".scale(",), (b".step()",)),
+        triggers=((b".scale(", b"scaler", b"Scaler"), (b".step()",)),
         pattern=b"",
         calls=frozenset(),
         intraprocedural=frozenset(),
@@ -873,12 +873,21 @@ RULES: tuple[Rule, ...] = (
         fix="never",
         triggers=(
             (b"torch",),
-            (b"EMAModel(", b"AveragedModel(", b"ModelEma", b"deepcopy("),
-            (b"ema", b"EMA", b"Ema", b"Averaged"),
+            (b"EMAModel(", b"AveragedModel(", b"ModelEma", b"deepcopy(", b".mul_(", b".lerp_("),
+            (b"ema", b"EMA", b"Ema", b"Averaged", b"parameters(", b"state_dict("),
         ),
         pattern=b"",
         calls=frozenset(
-            {"AveragedModel", "EMAModel", "ModelEma", "ModelEmaV2", "ModelEmaV3", "deepcopy"}
+            {
+                "AveragedModel",
+                "EMAModel",
+                "ModelEma",
+                "ModelEmaV2",
+                "ModelEmaV3",
+                "add_",
+                "deepcopy",
+                "lerp_",
+            }
         ),
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),

@@ -162,7 +162,7 @@ def scores(call: Call, file: PythonFile) -> HalfResult | None:
         return None
     used = file.related(file.span_of(use), "its exact value is used here")
     logits = _operand(call)
-    known = _result(call, logits, (BFLOAT16, FLOAT16), file, (used,))
+    known = result_in_half(call, logits, (BFLOAT16, FLOAT16), file, (used,))
     return _of_checkpoint(call, logits, file, used) if known is None else known
 
 
@@ -204,7 +204,7 @@ def sum_of_squares(call: Call, file: PythonFile) -> HalfResult | None:
     node = calls_by_span(file).get(call.span)
     if node is None or not may_be_sum_of_squares(node, file):
         return None
-    return _result(call, _operand(call), (FLOAT16,), file)
+    return result_in_half(call, _operand(call), (FLOAT16,), file)
 
 
 def sum_of_squared_array(call: Call, file: PythonFile) -> HalfResult | None:
@@ -237,7 +237,7 @@ def running_total(call: Call, file: PythonFile) -> HalfResult | None:
     if added is None or _compares_dtypes(node, file):
         return None
     use = (file.related(file.span_of(added), "it is added to here"),)
-    return _result(call, as_dtype(asked.value).of_tensor(), (BFLOAT16, FLOAT16), file, use)
+    return result_in_half(call, as_dtype(asked.value).of_tensor(), (BFLOAT16, FLOAT16), file, use)
 
 
 def may_be_averaged_copy(node: ast.expr, file: PythonFile) -> bool:
@@ -258,10 +258,10 @@ def averaged_copy(call: Call, file: PythonFile) -> HalfResult | None:
         weights = [module.parameters]
     else:  # a copy of one tensor is no average of a model
         weights = [] if call.name == "deepcopy" else list(tensors(value))
-    return _result(call, weights[0], (BFLOAT16, FLOAT16), file) if weights else None
+    return result_in_half(call, weights[0], (BFLOAT16, FLOAT16), file) if weights else None
 
 
-def _result(
+def result_in_half(
     call: Call,
     tensor: Tensor | None,
     dtypes: Sequence[str],

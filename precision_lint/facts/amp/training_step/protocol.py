@@ -48,6 +48,12 @@ class TrainingStep:
     earlier: tuple[TrainingStep, ...] = ()
     """The steps of the file before it, which may call the same helpers."""
 
+    heir: Class | None = None
+    """The class of the file that inherits the step, and overrides methods that it calls.
+
+    The step itself is in a base class, perhaps in another file.
+    """
+
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """Everything that happens on some way, once, in the order of the source.
@@ -64,6 +70,14 @@ class TrainingStep:
         if event.call is not None and event.file.text.path != self.file.text.path:
             return event.call
         return event.node
+
+    def is_own(self, event: Event) -> bool:
+        """False for what a base class does in a step that is inherited."""
+        if self.heir is None:
+            return True
+        node = self.heir.node
+        is_here = event.file.text.path == self.file.text.path
+        return is_here and node.lineno <= event.node.lineno <= (node.end_lineno or 0)
 
     def _position(self, event: Event) -> tuple[int, int]:
         place = self.place(event)
@@ -134,11 +148,9 @@ def _is_about_clipping(test: ast.expr) -> bool:
 def training_steps(file: PythonFile) -> Iterator[TrainingStep]:
     """The training steps of a file; a function that is too large, or too deep, is left out."""
     reading = _Reading(file)
-    found = [
-        step
-        for scope in _scopes(reading.helpers.program.main)
-        if (step := reading.step(scope)) is not None
-    ]
+    own = [*_scopes(reading.helpers.program.main)]
+    inherited = (one for scope in own for one in _inherited(scope, reading.helpers))
+    found = [step for scope in (*own, *inherited) if (step := reading.step(scope)) is not None]
     for count, step in enumerate(found):
         is_called = step.scope in reading.called
         yield replace(step, is_called=is_called, earlier=tuple(found[:count]))
@@ -156,6 +168,36 @@ class _Scope:
 
     nested: Mapping[str, Function]
     """The functions that are defined in it, or around it."""
+
+    heir: Class | None = None
+    """The class that inherits the body, and overrides methods that it calls."""
+
+
+def _inherited(scope: _Scope, helpers: Helpers) -> Iterator[_Scope]:
+    """The methods that a class inherits, if they call methods that it overrides."""
+    owner = scope.owner
+    if owner is None or scope.body is not owner.node.body:
+        return
+    seen = set(owner.methods)
+    for base in helpers.line(owner)[1:]:
+        for name, method in base.methods.items():
+            node = method.node
+            if name in seen or not isinstance(node, FunctionDefinition):
+                continue
+            if not _called_of_self(node).isdisjoint(owner.methods):
+                nested = _nested(base.module, node, method.name)
+                title = f"{owner.name}.{name}"
+                yield _Scope(title, node.body, base.module, owner, nested, heir=owner)
+        seen |= base.methods.keys()
+
+
+def _called_of_self(node: FunctionDefinition) -> set[str]:
+    """The methods of its own object that a method calls."""
+    return {
+        call.func.attr
+        for call in walk(node)
+        if isinstance(call, ast.Call) and _is_of_self(call) and isinstance(call.func, ast.Attribute)
+    }
 
 
 def _scopes(module: Module) -> Iterator[_Scope]:
@@ -214,7 +256,9 @@ class _Reading:
             solution = solve(graph)
         except (TooLarge, TooManyStates, RecursionError):
             return None
-        return TrainingStep(scope.name, scope.body, self.file, names, solution, is_called=False)
+        return TrainingStep(
+            scope.name, scope.body, self.file, names, solution, is_called=False, heir=scope.heir
+        )
 
     def _may_be_given(self, scope: _Scope) -> bool:
         """True if a helper that is called may have a scaler of its own."""
@@ -230,7 +274,8 @@ class _Reading:
         names = names_in(scope.module.file)
         if scope.owner is None:
             return names
-        further = [names_in(each.module.file) for each in self.helpers.line(scope.owner)[1:]]
+        line = self.helpers.line(scope.owner)
+        further = [names_in(each.module.file) for each in line[scope.heir is None :]]
         scalers = {name for one in further for name in one.scalers if name.startswith("self.")}
         stepped = {name for one in further for name in one.optimizers if name.startswith("self.")}
         return replace(

@@ -52,8 +52,8 @@ class Disorder:
 
 def disorders(step: TrainingStep, file: PythonFile) -> Iterator[Disorder]:
     """The first disorder of every optimizer in a training step; later ones follow from it."""
-    if not step.solution.is_exact:
-        return  # a way that is wrong may be none
+    if not step.solution.is_exact or step.heir is not None:
+        return  # a way that is wrong may be none; a base class is judged in its own file
     reported: set[tuple[str, str]] = set()
     for event in step.events:
         if event.kind not in BOOKED:

@@ -601,6 +601,17 @@ def reading(value: Value) -> Value:
     return ModelOutput(tensor) if is_output else tensor
 
 
+def reading_of_several(value: Value) -> Value:
+    """What someone takes a value for that is joined of what several calls give.
+
+    What is a tensor in one call and an array in another is a tensor where that one is made.
+    """
+    match value:
+        case Mixed(tensor=Tensor() as tensor, array=NonTensor()):
+            return replace(_vague(tensor), scalar=None)
+    return reading(value)
+
+
 def by_facet(function: Callable[[Value], Value], value: Value) -> Value:
     """The join of what a function makes of each facet."""
     if not isinstance(value, Mixed):

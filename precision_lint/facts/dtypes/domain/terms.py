@@ -40,11 +40,11 @@ Root: TypeAlias = "Parameter"
 class Step:
     """A use of an object: where it is, and what takes part in it.
 
-    "each" is what iterating yields, "value" any value of a mapping, "as tensor" what is in a branch
-    for tensors, "no tensor" what is in the other one, "cast" a module after a method that casts it
-    in place, and anything else as it was, "region" the dtype of the autocast region that a context
-    opens, if it is one, "outside" the object where the region of the dtype `operand` is off, "key"
-    what is in the mapping `operand` under the object.
+    "each" is what iterating yields, "mapping" what `dict(…)` makes of it, "value" any value of a
+    mapping, "as tensor" what is in a branch for tensors, "no tensor" what is in the other one,
+    "cast" a module after a method that casts it in place, and anything else as it was, "region" the
+    dtype of the autocast region that a context opens, if it is one, "outside" the object where the
+    region of the dtype `operand` is off, "key" what is in the mapping `operand` under the object.
 
     `position` is that of an unpacked item, `name` a keyword that `f(**mapping)` gives, `operand`
     the value of an index, or of the other side of an operator, or the `CallSite` of a call;
@@ -58,6 +58,7 @@ class Step:
         "item",
         "key",
         "each",
+        "mapping",
         "unpacked",
         "value",
         "keyword",

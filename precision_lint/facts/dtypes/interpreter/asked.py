@@ -261,9 +261,16 @@ def _is_open(call: Call, *, names_torch: bool) -> bool:
         or call.name in COPIES
         or (call.function or "").startswith(_OF_ANYTHING)
     )
+    if call.name in COPIES and any(map(_is_given_module, values)):
+        return True
     if (call.receiver_span is None or call.function is not None) and is_object_taken:
         return any(isinstance(value, Unknown) or may_be_half(value) for value in values)
     return any(map(may_be_half, values))
+
+
+def _is_given_module(value: Value) -> bool:
+    """True for a module whose dtype callers know: `student: nn.Module`."""
+    return isinstance(value, Model) and may_be_half(value.parameters)
 
 
 _OF_ANYTHING = ("numpy.array", "numpy.asarray", "sklearn.metrics.")

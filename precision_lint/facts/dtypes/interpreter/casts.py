@@ -107,6 +107,9 @@ def change(
     """A module that an expression names became another value."""
     known = [after]
     replace_everywhere(before, after, env)
+    kept = join(before, after) if evaluate.frame.guards else after
+    for given in evaluate.frame.constructions:  # what objects keep of it is cast as well
+        replace_everywhere(before, kept, given)
     for part, became in recast(before, after):
         replace_everywhere(part, became, env)
         known.append(became)

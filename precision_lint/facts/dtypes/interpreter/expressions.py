@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.containers import MOST_ENTRIES, item_of, updated
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, path_of
@@ -22,9 +23,11 @@ from precision_lint.facts.dtypes.domain.values import (
     Model,
     Sequence,
     Symbol,
+    Tensor,
     Unknown,
     Value,
     Variable,
+    clauses_of,
 )
 from precision_lint.facts.dtypes.interpreter import (
     attributes,
@@ -282,10 +285,25 @@ class Evaluator:
         value = self.operate(left, right, type(node.op))
         module = self.frame.module
         if isinstance(left, Variable):
-            return left.then(Step("left of", node, operand=right, module=module), value)
+            return self._of_operand(
+                left, Step("left of", node, operand=right, module=module), value
+            )
         if isinstance(right, Variable):
-            return right.then(Step("right of", node, operand=left, module=module), value)
+            return self._of_operand(
+                right, Step("right of", node, operand=left, module=module), value
+            )
         return value
+
+    def _of_operand(self, operand: Variable, step: Step, value: Value) -> Value:
+        """The value of an operator, as a term of an operand: that may be a number or a tensor.
+
+        Who knows which it is, knows the dtype as well.
+        """
+        if isinstance(value, Tensor) and value.is_open and self.frame.region is None:
+            term = operand.then(step)
+            if isinstance(term, Variable):
+                return replace(value, dtypes=frozenset(), clauses=clauses_of(term))
+        return operand.then(step, value)
 
     def operate(self, left: Value, right: Value, op: type[ast.operator]) -> Value:
         """The value of a binary operator."""

@@ -109,7 +109,7 @@ class FixpointTable(Generic[V]):
             for dependent in [one for one, low in self._provisional.items() if low >= depth]:
                 self._provisional[dependent] = self._lowest
             self._provisional[key] = self._lowest
-            self.note(lambda: self._forget(key))
+            self.note(lambda: self.forget(key))
             self._lowest = min(outer, self._lowest)
         else:
             self._forget_assumptions(known)
@@ -119,7 +119,8 @@ class FixpointTable(Generic[V]):
             self._lowest = outer
         return value
 
-    def _forget(self, key: Hashable) -> None:
+    def forget(self, key: Hashable) -> None:
+        """Compute an entry again when it is needed next."""
         self._complete.pop(key, None)
         self._provisional.pop(key, None)
 

@@ -66,6 +66,8 @@ class Frame:
     """What calls in the body leave in variables of other scopes."""
     rejections: dict[ast.Call, tuple[Rejection, ...]] = field(default_factory=dict)
     """The calls that certainly reach a layer which rejects what it is given."""
+    constructions: list[Environment] = field(default_factory=list)
+    """What the constructors of objects were given in the body: the objects may keep it."""
     exits: list[Environment] = field(default_factory=list)
     """What holds where the body returns."""
 

@@ -512,7 +512,8 @@ def _of_method(
         case ModelOutput(tensor=tensor):
             return methods.of_output(receiver, tensor, name, given)
         case Instance():
-            return methods.of_instance(receiver, name, given)
+            is_seen = name in models.INSIDE and evaluator.analysis.insides.are_seen(receiver)
+            return methods.of_instance(receiver, name, given, is_seen=is_seen)
         case OneOf(members=members):
             return join_all(_of_method(evaluator, name, each, given, node, env) for each in members)
         case Sequence() if name == "copy":

@@ -55,8 +55,11 @@ def of_output(receiver: ModelOutput, tensor: Tensor, name: str, given: CallSite)
     return receiver
 
 
-def of_instance(receiver: Instance, name: str, given: CallSite) -> Value:
-    """A method that an instance has from outside the project: of `nn.Module`, or of a record."""
+def of_instance(receiver: Instance, name: str, given: CallSite, *, is_seen: bool = False) -> Value:
+    """A method that an instance has from outside the project: of `nn.Module`, or of a record.
+
+    `is_seen` says that the modules inside return what they compute in the dtype of their weights.
+    """
     parameters = receiver.parameters or caller_chosen(given.origin(models.OF_THE_WEIGHTS))
     match name:
         case "_replace":
@@ -67,8 +70,10 @@ def of_instance(receiver: Instance, name: str, given: CallSite) -> Value:
                 if isinstance(given.first, Constant)
                 else UNKNOWN
             )
-    result = models.method(Model(parameters, kin=kin_of(receiver)), name, given)
-    if isinstance(result, Model):
+    seen = models.SEEN if is_seen else None
+    whole = Model(parameters, seen, is_known=is_seen, kin=kin_of(receiver))
+    result = models.method(whole, name, given)
+    if isinstance(result, Model) and name not in models.INSIDE:
         moved = result.parameters
         if moved is not parameters:
             weights = None if moved.caller_chosen and not moved.clauses else moved

@@ -59,6 +59,9 @@ _OF_WEIGHTS = regex(
 _PARAMETERS = frozenset({"parameters", "buffers"})
 _NAMED = frozenset({"named_parameters", "named_buffers"})
 _MODULES = frozenset({"modules", "children"})
+_NAMED_MODULES = frozenset({"named_modules", "named_children"})
+INSIDE = _MODULES | _NAMED_MODULES | {"get_submodule"}
+"""Methods of modules that give the modules inside."""
 PARTS = frozenset(
     {
         "get_input_embeddings",
@@ -71,8 +74,7 @@ PARTS = frozenset(
 """Methods of models of transformers and PEFT that return a module of the model."""
 
 OF_MODULES = (
-    _PARAMETERS | _NAMED | _MODULES | PARTS
-    | {"eval", "train", "state_dict", "named_modules", "named_children"}
+    _PARAMETERS | _NAMED | INSIDE | PARTS | {"eval", "train", "state_dict"}
 )  # fmt: skip
 """Methods that modules have and tensors do not."""
 
@@ -108,6 +110,12 @@ With weights in half precision nearly all of transformers 5.23.0 return float32 
 input, as that of Llama does: it multiplies its weights with what it has cast back to the dtype of
 the input. That of T5 returns the dtype of its weights.
 """
+
+SEEN = "seen"
+"""A module of the project, all of whose insides return what they compute in its dtype."""
+
+_SEEN_PART = "seen part"
+"""A module inside of one whose code is seen; what it returns may be integers as well."""
 
 _TENSOR_OUTPUTS = (Constant("pt"), Constant("latent"))
 """The values of `output_type=` with which a pipeline of diffusers gives tensors."""
@@ -314,6 +322,8 @@ def output(model: Model, given: CallSite) -> ModelOutput:
                 open_parameters, replace(of_region, may_be_other=False).of_tensor()
             )
             return ModelOutput(replace(result, scalar=None))
+    if model.name == _SEEN_PART:
+        parameters = replace(parameters, may_be_other=True)
     if not model.is_known:
         origin = replace(origin, is_guess=True)
         is_open = parameters.may_be_other or bool(parameters.dtypes & HALF)
@@ -331,7 +341,8 @@ def method(model: Model, name: str, given: CallSite) -> Value:
     parameters = model.parameters
     of_checkpoint = given.origin(_OF_THE_MODEL, "weights")
     weight = replace(parameters, origin=parameters.origin or of_checkpoint)
-    part = Model(weight, is_known=model.is_known, kin=model.kin)
+    kind = _SEEN_PART if model.name == SEEN else None
+    part = Model(weight, kind, is_known=model.is_known, kin=model.kin)
     match name:
         case "to" | "type":
             return _moved(model, given)
@@ -345,13 +356,13 @@ def method(model: Model, name: str, given: CallSite) -> Value:
             return Sequence(weight)
         case _ if name in _NAMED:
             return Sequence(Sequence(UNKNOWN, (NON_TENSOR, weight)))
-        case _ if name in _MODULES or name in PARTS:
+        case _ if name in _MODULES or name in PARTS or name == "get_submodule":
             return Sequence(part) if name in _MODULES else part
         case "values" if model.name in _CONTAINERS:
             return Sequence(part)
         case "items" if model.name in _CONTAINERS:
             return Sequence(Sequence(UNKNOWN, (NON_TENSOR, part)))
-        case "named_modules" | "named_children":
+        case _ if name in _NAMED_MODULES:
             return Sequence(Sequence(UNKNOWN, (NON_TENSOR, part)))
         case "generate" if _is_on(given, "return_dict_in_generate"):
             return _generated(output(model, given))

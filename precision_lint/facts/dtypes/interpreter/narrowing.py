@@ -20,6 +20,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Dtype,
     Instance,
     Mixed,
+    Model,
     ModelOutput,
     Sequence,
     Symbol,
@@ -328,10 +329,9 @@ def _by_project_class(
     env: Environment,
     holds: bool,
 ) -> Environment:
-    if not holds or len(kinds) != 1 or not isinstance(evaluate.read(subject, env), Unknown):
-        return env
-    match kinds[0]:
-        case ClassObject(definition=definition):
+    match kinds, evaluate.read(subject, env):
+        case [ClassObject(definition=definition)], Unknown() | Model() if holds:
+            # of a module inside a module, nothing but the dtype of the whole was known
             return _with(evaluate, subject, Instance(definition), env)
     return env
 

@@ -92,6 +92,14 @@ class Instances(Protocol):
         ...
 
 
+class Insides(Protocol):
+    """What modules of the project hold (`insides`)."""
+
+    def are_seen(self, module: Instance) -> bool:
+        """True if all modules inside return what they compute in the dtype of their weights."""
+        ...
+
+
 class Summaries(Protocol):
     """What the functions of the project return (`summaries`)."""
 
@@ -163,6 +171,9 @@ class Interprocedural(Protocol):
 
     @property
     def instances(self) -> Instances: ...
+
+    @property
+    def insides(self) -> Insides: ...
 
     @property
     def summaries(self) -> Summaries: ...

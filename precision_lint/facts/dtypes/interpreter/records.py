@@ -224,6 +224,8 @@ class Records:
             is_one_of = known is not None and f"`{definition.name}`" not in known.text
             self._is_at(frame, node, callee_name(node) if is_one_of else definition.name)
             self.call_sites.setdefault(definition, {})[node] = bound
+            if definition.is_initialiser:
+                frame.constructions.append(bound)
             self.regions.setdefault(definition, {})[node] = frame.region
 
     def given_to(self, definition: Function, name: str) -> Value:

@@ -10,6 +10,7 @@ from precision_lint.facts.dtypes._generated.operators import FUNCTIONS, METHODS
 from precision_lint.facts.dtypes.domain.calls import Argument, CallSite
 from precision_lint.facts.dtypes.domain.containers import MOST_ENTRIES, item_of, updated
 from precision_lint.facts.dtypes.domain.lattice import join, join_all
+from precision_lint.facts.dtypes.domain.terms import Step
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     INTEGER,
@@ -113,7 +114,7 @@ def _dictionary(given: CallSite) -> Value:
     """`dict(a=x)`, `dict(other, a=x)`, `dict([("a", x)])`."""
     match given.arguments, given.keywords:
         case (Argument(value=Variable() as copied),), {**none} if not none:
-            return copied
+            return copied.then(Step("mapping"))
         case (), {"**": Argument(value=Variable() as copied), **none} if not none:
             return copied
     start = _mapping(given.first) if given.arguments else Dictionary(BOTTOM, ())
@@ -123,11 +124,19 @@ def _dictionary(given: CallSite) -> Value:
     return updated(start, (), keywords)
 
 
+def as_mapping(value: Value) -> Value:
+    """`dict(value)`: a copy of a mapping, or what pairs of keys and values make."""
+    made = _mapping(value)
+    return value if made is None else made
+
+
 def _mapping(value: Value) -> Dictionary | None:
     """A mapping, or what pairs of keys and values make; None for anything else."""
     match value:
         case Dictionary():
             return value
+        case Sequence(items=None, item=Sequence(items=(_, held))):  # `model.named_modules()`
+            return Dictionary(held)
         case Sequence(items=tuple(pairs)):
             items: dict[object, Value] = {}
             for pair in pairs:

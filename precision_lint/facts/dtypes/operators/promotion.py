@@ -47,6 +47,7 @@ from precision_lint.facts.dtypes.operators import array_results
 from precision_lint.facts.dtypes.operators.autocast import cast
 from precision_lint.facts.dtypes.operators.kinds import CHOICES, complex_of, result_dtype
 from precision_lint.facts.dtypes.operators.numbers import of_numbers
+from precision_lint.facts.dtypes.syntax.sources import NUMPY_DTYPES
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.model.dtypes import BFLOAT16, BOOL, DTYPES, FLOAT32, FLOATING, HALF, INT64
 
@@ -263,7 +264,11 @@ _Rule = Callable[[str, str], frozenset[str]]
 
 def _combine(left: Tensor, right: Tensor, rule: _Rule) -> Tensor:
     options = frozenset[str]().union(
-        *(rule(one, other) for one in _options(left) for other in _options(right))
+        *(
+            _likely(rule(one, other), (left, one), (right, other))
+            for one in _options(left)
+            for other in _options(right)
+        )
     )
     is_chosen, is_other = _CHOSEN in options, _SOME in options or _ARRAY in options
     return Tensor(
@@ -273,6 +278,19 @@ def _combine(left: Tensor, right: Tensor, rule: _Rule) -> Tensor:
         _origin(left, right, options),
         clauses=_clauses(left, right, rule) if is_chosen or is_other else frozenset(),
     )
+
+
+def _likely(results: frozenset[str], *operands: tuple[Tensor, str]) -> frozenset[str]:
+    """What operands of some dtypes make; of an array of which nothing is known, no narrow float.
+
+    Most arrays are float32 or float64, and nothing says that this one holds integers.
+    """
+    is_of_any_array = any(
+        operand.dtypes >= NUMPY_DTYPES and dtype in NUMPY_DTYPES - _WIDE
+        for operand, dtype in operands
+    )
+    narrow = results & {BFLOAT16, _CHOSEN}
+    return results - narrow | {_SOME} if is_of_any_array and narrow else results
 
 
 def _origin(left: Tensor, right: Tensor, options: frozenset[str]) -> Origin | None:

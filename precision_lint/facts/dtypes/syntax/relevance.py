@@ -49,16 +49,32 @@ _NAME = regex(r"(?<![\w.])(?:self\.)?[^\W\d]\w*")
 """A variable, or an attribute of `self`. Words in strings are read along: a slice may be larger."""
 
 
+_IN_PLACE = regex(r"\.(?:half|bfloat16|to)\(")
+"""What casts a module in place, among else."""
+
 _CONTEXT = regex(r"ctx|context|amp|precision|autocast")
 """How a region of autocast is named, or a function that returns one."""
 
 
 def may_open_autocast(context: ast.expr, source: SourceText) -> bool:
     """True for what may hold a region of autocast: `with ctx:`, `with get_context(args):`."""
-    is_held = isinstance(context, ast.Name | ast.Attribute) or (
-        isinstance(context, ast.Call) and is_named_as_context(context)
-    )
-    return is_held and "autocast" in source.text
+    if "autocast" not in source.text:
+        return False
+    match context:
+        case ast.Name() | ast.Attribute():
+            return True
+        case ast.Call() if is_named_as_context(context):
+            return True
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name)):
+            return _names_autocast(name, source)
+    return False
+
+
+def _names_autocast(function: str, source: SourceText) -> bool:
+    """True if a function of the file has the word in its body: it may return a region."""
+    start = source.text.find(f"def {function}(")
+    end = source.text.find("def ", start + len("def "))
+    return start >= 0 and source.text.find("autocast", start, end if end >= 0 else None) >= 0
 
 
 def is_named_as_context(context: ast.expr) -> bool:
@@ -116,6 +132,24 @@ class DefUse:
     def mentions_dtype(self) -> bool:
         """For those who want to know which names hold a dtype."""
         return _OF_DTYPES.search(self.source.text, self.span.start, self.span.end) is not None
+
+    @property
+    def is_cast_in_place(self) -> bool:
+        """True for `net.to(dtype)` as a statement."""
+        text, span = self.source.text, self.span
+        return isinstance(self.node, ast.Expr) and _IN_PLACE.search(text, *span) is not None
+
+    @cached_property
+    def given_to_objects(self) -> frozenset[str]:
+        """The variables that objects are made with, by the names of their classes."""
+        calls = (each for part in head(self.node) for each in walk(part))
+        return frozenset(
+            given.id
+            for call in calls
+            if isinstance(call, ast.Call) and callee_name(call)[:1].isupper()
+            for given in (*call.args, *(keyword.value for keyword in call.keywords))
+            if isinstance(given, ast.Name)
+        )
 
     @property
     def reads_later(self) -> bool:
@@ -236,8 +270,11 @@ def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) 
     """The statements that what is asked depends on, and those that ask.
 
     What is assigned after the last statement that reads it does not count, but in a loop around it.
+    What casts a module counts after an object was made with it, which holds it.
     """
     every = list(found)
+    cast_in_place = [effect.writes for effect in every if effect.is_cast_in_place]
+    cast = frozenset[str]().union(*cast_in_place)
     parents = {effect.node: effect.parent for effect in every}
     seen = {effect.node for effect in every if effect.is_always_seen}
     wanted = _Wanted()
@@ -249,12 +286,19 @@ def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) 
             entered.add(node)
             node = parents[node]
 
+    def hold(effect: DefUse) -> bool:
+        """Want what is cast after an object was made with it; true if there is such a module."""
+        held = effect.given_to_objects & cast if cast else frozenset[str]()
+        wanted.add(held, len(every))
+        return bool(held)
+
     for effect in every:
         is_cast = effect.node in seen and not isinstance(effect.node, With)
         if is_asked(effect) or isinstance(effect.node, _ALWAYS) or is_cast:
             evaluated.add(effect.node)
             enter(effect.node)
             wanted.add(effect.reads | effect.writes, effect.until)
+            hold(effect)
         elif is_leaving(effect.node):
             enter(effect.node)
     pending = [effect for effect in reversed(every) if effect.node not in evaluated]
@@ -269,7 +313,7 @@ def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) 
                 enter(effect.node)
                 names = effect.reads | effect.writes if is_around else effect.reads
                 wanted.add(names, effect.until)
-                is_growing |= effect.until > effect.position + 1
+                is_growing |= hold(effect) or effect.until > effect.position + 1
             else:
                 rest.append(effect)
         pending = rest

@@ -11,7 +11,13 @@ from typing import TypeVar
 
 from precision_lint.facts.dtypes.domain.calls import CallSite
 from precision_lint.facts.dtypes.domain.environment import Environment
-from precision_lint.facts.dtypes.domain.lattice import by_dtypes, join, join_all, reading
+from precision_lint.facts.dtypes.domain.lattice import (
+    by_dtypes,
+    join,
+    join_all,
+    reading,
+    reading_of_several,
+)
 from precision_lint.facts.dtypes.domain.terms import Root
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
@@ -21,6 +27,7 @@ from precision_lint.facts.dtypes.domain.values import (
     DtypeSet,
     FunctionValue,
     Instance,
+    Mixed,
     Unknown,
     Value,
     Variable,
@@ -97,7 +104,7 @@ class Callers:
             shown = self._given_at(root, is_shown=True)
         finally:
             del self._being_given[root]
-        read = UNKNOWN if isinstance(value, Bottom) else reading(value)
+        read = UNKNOWN if isinstance(value, Bottom) else reading_of_several(value)
         value = as_given(self._analysis, root.definition, root.name, read)
         value = _with_shown(value, shown)
         if cycles == self.cycles:  # else it is a part of what another root is given
@@ -121,7 +128,9 @@ class Callers:
         # lists: resolving what a call gives may trace more calls
         for node, env in list(records.call_sites.get(definition, {}).items()):
             if name in env and (node in records.shown) == is_shown:
-                given = join(given, self._handed_on(node, name, env[name]))
+                handed = self._handed_on(node, name, env[name])
+                is_unclear = isinstance(handed, Mixed) and handed.array is not None
+                given = join(given, reading(handed) if is_unclear else handed)
         return given
 
     def _trace(self, definition: Function) -> bool:

@@ -135,7 +135,7 @@ class Instances:
         fields = dict.fromkeys(names, UNKNOWN) | ({} if is_open else by_default)
         if "**" in given.keywords:
             spread = given.keywords["**"].value
-            fields |= {name: keyword_of(spread, name) for name in names}
+            fields |= {name: self._spread(definition, spread, name) for name in names}
         for name, argument in zip(names, given.arguments, strict=False):
             if argument.starred:
                 break
@@ -144,6 +144,16 @@ class Instances:
             if name in fields:
                 fields[name] = argument.value
         return tuple(fields.items())
+
+    def _spread(self, definition: Class, spread: Value, name: str) -> Value:
+        """What `Config(**vars(args))` gives to a field: what a run chooses, or its default."""
+        value = keyword_of(spread, name)
+        if not isinstance(value, Unknown) or isinstance(value, Variable):
+            return value
+        owner = next(each for each in self._classes.bases(definition) if name in each.annotated)
+        chosen = self._analysis.configuration.option(owner.module, name)
+        given = () if chosen is None else tuple(one for one in chosen.choices if not one.of_field)
+        return (Setting(given) if given else self._default_of(owner, name)) or value
 
     def _defaults(self, definition: Class) -> Mapping[str, Value]:
         """The defaults of the fields of a record."""
@@ -222,6 +232,8 @@ class Instances:
         definition = instance.definition
         key = ("attribute", definition, name)
         value = self._table.entry(key, lambda: Summary(self._assigned(definition, name))).value
+        if self._is_being_assigned(definition, name):
+            self._table.forget(key)
         if isinstance(value, Bottom) and not self._table.is_in_progress(key):
             return instance if name in _WRAPPED else None
         weights = instance.parameters
@@ -245,6 +257,18 @@ class Instances:
             return replace(weights, scalar=value.scalar) if is_floating else value
         left = self._left(instance, name, value)
         return self._moved(value, weights) if isinstance(left, Bottom) else left
+
+    def _is_being_assigned(self, definition: Class, name: str) -> bool:
+        """True while a method that assigns or casts an attribute is traced for another one.
+
+        `for part in (self.vae, self.unet): part.to(dtype)` casts both, one after the other.
+        """
+        return any(
+            rows and not rows.isdisjoint(method.rows_assigning(name))
+            for each in self._classes.bases(definition)
+            for method in each.methods_assigning.get(name, ())
+            for rows in (self._tracing.running(method),)
+        )
 
     def _left(self, instance: Instance, name: str, value: Value) -> Value:
         """What methods of a module that was cast leave in an attribute: results of its layers."""
@@ -355,7 +379,7 @@ class Instances:
         if field is None or field.value is None:
             return None
         file = definition.module.file
-        default = self._defaults(definition)[name]
+        default = self._defaults(definition).get(name, UNKNOWN)  # none yet, if it needs itself
         match defaults.or_default(UNKNOWN, default, file.text, file.span_of(field.value)):
             case Dtype(dtypes=dtypes) as dtype if dtypes & HALF:
                 return replace(dtype, may_be_other=True)

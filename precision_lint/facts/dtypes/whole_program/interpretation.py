@@ -28,6 +28,7 @@ from precision_lint.facts.dtypes.whole_program.callers import Callers
 from precision_lint.facts.dtypes.whole_program.calling import Calling
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.files import Files
+from precision_lint.facts.dtypes.whole_program.insides import Insides
 from precision_lint.facts.dtypes.whole_program.instances import Instances
 from precision_lint.facts.dtypes.whole_program.moving import Moving
 from precision_lint.facts.dtypes.whole_program.names import Names
@@ -118,6 +119,7 @@ class Interpretation:
         self.instances = Instances(
             self, program, self.classes, self.tracing, moving, self.resolve, table
         )
+        self.insides = Insides(self, self.classes, table)
         self.files = Files(self, program, self.tracing, self.resolve, table)
         self.summaries = Summaries(self, activations, table)
 

@@ -50,6 +50,7 @@ from precision_lint.facts.dtypes.interpreter import attributes, defaults, invoca
 from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
+from precision_lint.facts.dtypes.operators import functions
 from precision_lint.facts.dtypes.operators.autocast import dtype_of, outside
 from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.dtypes.operators.promotion import promote
@@ -198,6 +199,8 @@ class Resolution:
         """What a step makes of an object."""
         if step.kind == "each":
             return item_of(value)
+        if step.kind == "mapping":
+            return functions.as_mapping(value)
         if step.kind == "unpacked":
             return unpacked(value, step.position)
         if step.kind == "value":

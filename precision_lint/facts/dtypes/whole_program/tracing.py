@@ -44,6 +44,8 @@ class Tracing:
         self._regions = regions
         self._table = table
         self._traced: dict[Body, frozenset[int]] = {}
+        self._running: dict[Body, frozenset[int]] = {}
+        """The rows of bodies that are being traced: what they record is not all there yet."""
 
     def file(self, module: Module, rows: list[int]) -> None:
         """Trace every body of a module that holds one of some rows."""
@@ -110,6 +112,10 @@ class Tracing:
             region = self._regions.of_callers(definition, self.body)
             self._activations.run(definition, env, within, records=True, region=region)
 
+    def running(self, definition: Function) -> frozenset[int]:
+        """The rows for whose sake a function is being traced."""
+        return self._running.get(definition, frozenset())
+
     def _own(self, definition: Function, rows: frozenset[int]) -> frozenset[int]:
         """Those of some rows that stand in the body itself: the others select nothing in it."""
         if isinstance(definition.node, ast.Lambda):
@@ -144,6 +150,8 @@ class Tracing:
         The others count as traced at the end: what is traced in the meantime may be about them.
         """
         self._traced[body] = self._done(body) | rows
+        around = self._running.get(body, frozenset())
+        self._running[body] = around | rows
         added = set(rows)
 
         def undo() -> None:
@@ -157,6 +165,8 @@ class Tracing:
         except BaseException:
             undo()
             raise
+        finally:
+            self._running[body] = around
 
 
 def _rows_below(definition: Function) -> range:

@@ -1,0 +1,58 @@
+"""The dtype of a region that a run of the project chooses, among those that code names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from precision_lint.facts.amp.regions.autocast import AutocastCall
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.origin import Origin
+from precision_lint.facts.settings.choosing import options_choosing
+from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.finding import Related
+from precision_lint.source.python.bindings import binding
+from precision_lint.source.python.syntax import qualified
+from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
+
+_HOPS = 6
+"""Variables and tables between a region and the name of its dtype."""
+
+
+def options_for(made: AutocastCall, dtype: str, file: PythonFile) -> tuple[Related, ...]:
+    """The settings with which a run opens a region in a dtype: `--mixed-precision fp16`."""
+    given = made.argument("dtype")
+    if given is None:
+        return ()
+    found: dict[Related, None] = {}
+    for named in _named(given, dtype, syntax_tree(file), _HOPS):
+        origin = Origin(file.text, file.span_of(named), f"{dtype} is chosen here", "dtype")
+        found |= dict.fromkeys(
+            options_choosing(origin, file, file.span_of(made.node), file.project)
+        )
+    return tuple(found)
+
+
+def _named(node: ast.expr, dtype: str, syntax: SyntaxTree, hops: int) -> Iterator[ast.expr]:
+    """Where the code that decides about an expression names a dtype."""
+    if hops == 0:
+        return
+    match node:
+        case ast.IfExp(body=body, orelse=orelse):
+            values = [body, orelse]
+        case ast.Dict():
+            values = [*node.values]
+        case ast.Subscript(value=table) | ast.Call(func=ast.Attribute(value=table, attr="get")):
+            values = [table]
+        case ast.Name():
+            held = binding(node, syntax)
+            values = held if isinstance(held, list) else []
+        case ast.Attribute():
+            values = []
+            head, _, name = qualified(node, syntax.names).rpartition(".")
+            if head == "torch" and ALIASES.get(name) == dtype:
+                yield node
+        case _:
+            values = []
+    for value in values:
+        yield from _named(value, dtype, syntax, hops - 1)
