@@ -18,7 +18,7 @@ from precision_lint.engine import registry
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.project.facts import ProjectFacts
-from precision_lint.model.rule import Searched
+from precision_lint.model.searched import Searched
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, files
 from precision_lint.project.files import Project
 from precision_lint.source.text.errors import Unparsable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from precision_lint.engine import hooks, registry, suppression
 from precision_lint.engine.settings import Settings
-from precision_lint.facts.frameworks.triggers import may_be_read
+from precision_lint.facts.frameworks.triggers import may_be_read, may_make_settings
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import (
     Applicability,
@@ -21,7 +21,8 @@ from precision_lint.model.finding import (
     Span,
 )
 from precision_lint.model.frozen import frozen
-from precision_lint.model.rule import Rule, Searched
+from precision_lint.model.rule import Rule
+from precision_lint.model.searched import Searched
 from precision_lint.project import disk
 from precision_lint.project.discovery import Kind
 from precision_lint.source.text.errors import Template, Unparsable
@@ -114,10 +115,11 @@ def may_be_written(text: SourceText, content: bytes, root: Path, *, named: bool)
 def _triggered_by_bytes(content: bytes, kind: Kind, codes: frozenset[str]) -> list[Rule]:
     """The enabled rules with a hook for this kind of file and a trigger in its bytes."""
     rules = [rule for rule in registry.rules() if rule.code in codes and _reads(rule, kind)]
-    if not may_be_read(content, kind):
-        rules = [rule for rule in rules if hooks.reads(rule, "python")]
     # JSON escapes quotes with backslashes; a trigger contains nothing else that JSON escapes.
     searched = Searched(content.replace(b'\\"', b'"') if kind == "notebook" else content)
+    is_read = may_make_settings(searched) if kind == "python" else may_be_read(content, kind)
+    if not is_read:
+        rules = [rule for rule in rules if hooks.reads(rule, "python")]
     return [rule for rule in rules if rule.wants(searched)]
 
 

@@ -15,12 +15,12 @@ what it does, why it hurts, example, use instead, fix safety, references.
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from precision_lint.model.finding import Severity
 from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import Precision
+from precision_lint.model.searched import Searched
 
 FixAvailability = Literal["always", "sometimes", "display", "never"]
 
@@ -78,22 +78,3 @@ class Rule:
         return all(any(map(content.holds, group)) for group in self.triggers) and (
             not self.pattern or content.matches(self.pattern)
         )
-
-
-class Searched:
-    """The bytes of a file that is searched for triggers: for each literal once, for all rules."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-        self._found: dict[bytes, bool] = {}
-
-    def holds(self, literal: bytes) -> bool:
-        """True if the bytes hold a literal."""
-        found = self._found.get(literal)
-        if found is None:
-            found = self._found[literal] = literal in self._content
-        return found
-
-    def matches(self, pattern: bytes) -> bool:
-        """True if a regular expression matches somewhere in the bytes."""
-        return re.search(pattern, self._content) is not None

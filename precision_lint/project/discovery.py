@@ -13,7 +13,7 @@ from typing import Literal
 from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.project.gitignore import Ignores
-from precision_lint.project.roots import is_marked
+from precision_lint.project.roots import MOST_ENTRIES, is_marked
 from precision_lint.project.tracked import tracked
 
 Kind = Literal[
@@ -42,8 +42,6 @@ _KINDS: dict[str, Kind] = {
 _PAGES = frozenset({".md", ".mdx", ".markdown", ".rst"})
 """Names of pages, which are no code, and may show some."""
 _UNPARSED = frozenset({".gin", ".ini", ".cfg", ".conf"})
-_MOST_UNMARKED = 1_000
-"""Files below a folder without a mark that are taken for one project."""
 _DOCKERFILE = regex(r"(?:Docker|Container)file(?:[._-]|$)")
 
 
@@ -207,7 +205,8 @@ def project_files(root: Path, exclude: Iterable[str]) -> list[Path]:
 
     What git tracks belongs to it although a pattern ignores it: others get it, too. Where nothing
     marks the root, as in a folder of downloads, these are the files below it that are in no git
-    repository, and only those directly in it if there are more than `_MOST_UNMARKED`.
+    repository, and only those directly in it if there are more than `MOST_ENTRIES`: a working
+    folder that is the project of its files is one for all of them.
     """
     if is_marked(root):
         return with_tracked(files([root], root, exclude), root, exclude)
@@ -218,8 +217,8 @@ def project_files(root: Path, exclude: Iterable[str]) -> list[Path]:
         lambda message: None,
         lambda path: kind_of(path, markdown=False) is not None,
     )
-    found = list(islice(walked, _MOST_UNMARKED + 1))
-    if len(found) <= _MOST_UNMARKED:
+    found = list(islice(walked, MOST_ENTRIES + 1))
+    if len(found) <= MOST_ENTRIES:
         return _once(found)
     beside = [path for path in root.iterdir() if path.is_file()]
     return files(beside, root, exclude, force_exclude=True)

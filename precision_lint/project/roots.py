@@ -10,8 +10,8 @@ from precision_lint.project.pins import DECLARATIONS
 
 _MARKS = (".git", "pyproject.toml", "setup.py", ".precision-lint.toml")
 """What the root of a project holds, the surest first."""
-_MOST_ENTRIES = 10_000
-"""Files and folders below a working folder without a mark that is one project."""
+MOST_ENTRIES = 10_000
+"""Files and folders below a folder without a mark that is one project."""
 
 
 def project_root(start: Path, working: Path | None = None) -> Path:
@@ -49,6 +49,6 @@ def _is_small(folder: Path) -> bool:
     count = 0
     for _, folders, files in os.walk(folder):
         count += len(folders) + len(files)
-        if count > _MOST_ENTRIES:
+        if count > MOST_ENTRIES:
             return False
     return True

@@ -23,7 +23,7 @@ from precision_lint.facts.dtypes.whole_program import program
 from precision_lint.facts.project import config_files, modules
 from precision_lint.fixers import calls
 from precision_lint.model.finding import Confidence
-from precision_lint.model.rule import Searched
+from precision_lint.model.searched import Searched
 from precision_lint.project import files
 from precision_lint.project.files import Project
 from precision_lint.source.config import parse, trees

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from precision_lint.engine.registry import rule
-from precision_lint.model.rule import Searched
+from precision_lint.model.searched import Searched
 
 REST = "import torch\nfor x in xs:\n    total += x\n"
 

@@ -197,10 +197,10 @@ def test_a_folder_of_everything_is_no_project(
 ) -> None:
     names = ["a.py", "b.py", "notes.txt", "build.py", "sub/c.py", "sub/d.py"]
     _write(tmp_path, names)
-    monkeypatch.setattr(discovery, "_MOST_UNMARKED", 4)
+    monkeypatch.setattr(discovery, "MOST_ENTRIES", 4)
     found = project_files(tmp_path, ["build.py"])
     assert [path.relative_to(tmp_path).as_posix() for path in found] == [
         "a.py", "b.py", "sub/c.py", "sub/d.py"
     ]  # fmt: skip
-    monkeypatch.setattr(discovery, "_MOST_UNMARKED", 3)
+    monkeypatch.setattr(discovery, "MOST_ENTRIES", 3)
     assert project_files(tmp_path, ["build.py"]) == [tmp_path / "a.py", tmp_path / "b.py"]

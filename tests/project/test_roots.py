@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.engine.options import Options
+from precision_lint.engine.session import Session
 from precision_lint.project import roots
 from precision_lint.project.roots import project_root
 from tests.cli.running import run
@@ -50,8 +52,17 @@ def test_a_large_working_folder_is_no_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tmp_path, "a/b/x.py", *(f"downloads/{index}.bin" for index in range(20)))
-    monkeypatch.setattr(roots, "_MOST_ENTRIES", 20)
+    monkeypatch.setattr(roots, "MOST_ENTRIES", 20)
     assert project_root(tmp_path / "a/b", tmp_path) == tmp_path / "a/b"
+
+
+def test_an_unmarked_folder_has_the_same_files_for_one_of_them(tmp_path: Path) -> None:
+    make(tmp_path, *(f"a/b{index}.py" for index in range(1_100)))
+    whole, one = (
+        Session.open([path], Options(), tmp_path) for path in (tmp_path, tmp_path / "a/b7.py")
+    )
+    assert len(whole.files(str)) == 1_100
+    assert [*whole.project.files] == [*one.project.files]
 
 
 @pytest.mark.parametrize("path", [".", "src", "src/deep", "src/deep/train.py"])

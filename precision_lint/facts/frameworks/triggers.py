@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from precision_lint.facts.frameworks._generated import marks
+from precision_lint.model.searched import Searched
 from precision_lint.project.discovery import Kind
 from precision_lint.source.config.limits import is_data
 
@@ -26,7 +27,6 @@ _BETWEEN_WORDS = bytes(
     byte if chr(byte).isalnum() or byte in b"_-" else ord(" ") for byte in range(128)
 ).ljust(256)
 """What stands between the words of a text is a blank in it."""
-_MARKS = {"python": marks.PYTHON, "json": marks.JSON}
 
 
 def may_be_reported_in(text: str) -> bool:
@@ -46,10 +46,18 @@ def is_only_composed(content: bytes) -> bool:
 
 def may_be_read(content: bytes, kind: Kind) -> bool:
     """False if no framework reads it. Python and JSON are mostly something else."""
-    if kind not in _MARKS:
-        return True
-    if kind == "json" and is_data(content):
-        return False
-    if kind == "json" and len(content) > _LARGE:
-        content = b"\n".join({*content.translate(_BETWEEN_WORDS).split()})
-    return any(mark in content for mark in _MARKS[kind])
+    match kind:
+        case "python":
+            return may_make_settings(Searched(content))
+        case "json" if is_data(content):
+            return False
+        case "json":
+            if len(content) > _LARGE:
+                content = b"\n".join({*content.translate(_BETWEEN_WORDS).split()})
+            return any(mark in content for mark in marks.JSON)
+    return True
+
+
+def may_make_settings(content: Searched) -> bool:
+    """False for a program that makes no settings which a framework reads."""
+    return any(map(content.holds, marks.PYTHON))

@@ -18,6 +18,7 @@ from precision_lint.facts.project.imports import (
     Imports,
     Program,
     has_word,
+    may_hand,
     names_of_modules,
     words_in_use,
     words_of_imports,
@@ -272,6 +273,10 @@ class ProjectFacts:
         """True if a file holds what a regular expression matches."""
         return bool(self.records.of("matches", path, pattern.decode("latin-1")))
 
+    def may_hand(self, path: Path, name: str) -> bool:
+        """True if a file may give what has a name to a call."""
+        return bool(self.records.of("may hand", path, name))
+
     def uses(self, user: Path, path: Path) -> bool:
         """True if a file imports another one, by other modules or by itself."""
         return user in self.imports.users(path)
@@ -339,6 +344,7 @@ KINDS: Mapping[str, Kind] = {
     "top": Kind(names_at_top, LARGEST),
     "words": Kind(words_in_use, LARGEST),
     "has word": Kind(has_word),
+    "may hand": Kind(may_hand),
     "evidence": Kind(_evidence, LARGEST_SETTINGS),
     "settings": Kind(_settings, LARGEST_SETTINGS),
     "fields": Kind(_fields, LARGEST_SETTINGS),
@@ -589,6 +595,11 @@ class Recording:
     def offers(self, path: Path, name: str) -> bool:
         """True if `import *` from a Python file may give a name."""
         answer: bool = self._ask("offers", path, name)
+        return answer
+
+    def may_hand(self, path: Path, name: str) -> bool:
+        """True if a Python file may give what has a name to a call."""
+        answer: bool = self._ask("may_hand", path, name)
         return answer
 
     def assigning(self, attribute: str) -> Sequence[Path]:

@@ -24,6 +24,11 @@ _MODULES = regex(
     rb"\n[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]{0,9999}\)|[^\n]*)"
     rb"|import[ \t]+([\w., \t]+))"
 )
+_NAMED = regex(
+    rb"\n[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import"
+    rb"(?:[ \t]*\([\w\s,]*(?:#[^\n]*\n[\w\s,]*)*\)|[ \t]+[\w., \t]*)"
+)
+"""An import statement, of which nothing but names is taken: or all of it stands in a string."""
 _USED = regex(
     rb"(def |self\.|\.)(\w+)"
     rb"(?:([(\[])|[ \t]*=(?!=)|(\.(?:bfloat16|half)\(|\.to\([^()\n]*(?:dtype|torch\.)))"
@@ -349,6 +354,14 @@ def has_word(path: Path, content: bytes, argument: str) -> str:
     # The plain search first: it is many times faster, and most files end there.
     is_there = text in content and re.search(rb"\b%b\b" % text, content) is not None
     return "1" if is_there else ""
+
+
+def may_hand(path: Path, content: bytes, argument: str) -> str:
+    """The record of whether a file may give what has a name to a call: `loop(xs, name)`."""
+    given = re.compile(rb"%b(?:\s|\\\n|#[^\n]*\n)*[,)]" % re.escape(argument.encode()))
+    # Removing the imports takes longer, and most files end before it.
+    is_given = given.search(content) and given.search(_NAMED.sub(b"", b"\n" + content))
+    return "1" if is_given else ""
 
 
 def _in_order(paths: Iterable[Path]) -> list[Path]:

@@ -64,6 +64,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "documents": lambda facts, path, name: facts.documents.naming(path, name),
     "examples": lambda facts, path: facts.documents.programs(path),
     "importing": lambda facts, path, name, number: facts.imports.importer(path, name, number),
+    "may_hand": lambda facts, path, name: facts.may_hand(path, name),
     "assigning": lambda facts, attribute: facts.imports.assigning(attribute),
     "casting": lambda facts, attribute: facts.imports.casting(attribute),
     "calling": lambda facts, method: facts.imports.calling(method),
@@ -105,6 +106,8 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return ("top\n",)
         case ("importing", _, name, _):
             return ("imports\n", f"has word\n{name}")
+        case ("may_hand", _, name):
+            return (f"may hand\n{name}",)
         case ("assigning" | "casting" | "calling" | "defining", _):
             return ("imports\n", "words\n")
         case ("half_precision" | "float16" | "bfloat16_weights",):

@@ -7,7 +7,7 @@ from pathlib import Path
 from precision_lint.engine.registry import module, rules
 from precision_lint.facts.context import ConfigFile
 from precision_lint.model.finding import Applicability, Finding
-from precision_lint.model.rule import Searched
+from precision_lint.model.searched import Searched
 from precision_lint.source.config.options import Option, options
 from precision_lint.source.config.settings_tree import Mapping, Opaque, Scalar, Sequence, Value
 from precision_lint.source.shell.commands import Command

@@ -105,8 +105,12 @@ def names_bfloat16(expression: ast.expr) -> bool:
     return _IN_BFLOAT16.is_named_by(expression) is True
 
 
+@lru_cache(maxsize=4096)
 def _in_run(condition: str, run: _Run) -> bool | None:
-    """The truth of a condition in a run in one precision; None if it does not say."""
+    """The truth of a condition in a run in one precision; None if it does not say.
+
+    It is kept: a branch is interpreted many times.
+    """
     test = condition_of(condition)
     return None if test is None else _truth(test, run)
 

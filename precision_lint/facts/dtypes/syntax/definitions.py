@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from precision_lint.facts.dtypes.syntax.casting import (
     CALLS_DEEP,
@@ -59,6 +60,7 @@ from precision_lint.source.python.syntax import (
 _OF_CLASSES = (".__init_subclass__", ".__class_getitem__")
 """Methods that Python calls with a class, without a decorator."""
 
+_WORD = regex(r"[^\W\d]\w*")
 _SETTING_BY_NAME = regex(r"\bsetattr\(|\bvars\(|\.__dict__\b")
 
 
@@ -195,10 +197,7 @@ class Function:
     @property
     def changes(self) -> frozenset[str]:
         """The variables of others that a call may change, by way of other functions, too."""
-        around = self.enclosing or self.module
-        return self.module.fact(
-            (Function.changes, self.node), lambda: _changes_of(self, around.effects)
-        )
+        return self.module.fact((Function.changes, self.node), lambda: _changes_of(self))
 
     def binding(self, name: str) -> Function | Module:
         """The scope around it that has a variable."""
@@ -206,11 +205,6 @@ class Function:
         while scope is not None and name not in scope.scope.own:
             scope = scope.enclosing
         return scope or self.module
-
-    @property
-    def effects(self) -> tuple[DefUse, ...]:
-        """What its statements assign and read, as those of a module."""
-        return self.def_uses
 
     @property
     def def_uses(self) -> tuple[DefUse, ...]:
@@ -335,6 +329,9 @@ class Class:
 
 
 _RECORDS = frozenset({"NamedTuple", "BaseModel", "Struct"})
+
+
+FunctionsByName: TypeAlias = "Mapping[str, list[FunctionDefinition]]"
 
 
 @dataclass(eq=False)
@@ -504,6 +501,30 @@ class Module(Memo):
             self._def_uses[node] = effects
         return self._def_uses[node]
 
+    def functions_in(self, body: AnyFunction | ast.Module) -> FunctionsByName:
+        """The functions that a body defines, those of its classes too."""
+
+        def compute() -> FunctionsByName:
+            found: dict[str, list[FunctionDefinition]] = {}
+            for node in _functions_in([] if isinstance(body, ast.Lambda) else body.body):
+                found.setdefault(node.name, []).append(node)
+            return found
+
+        return self.fact((Module.functions_in, body), compute)
+
+    def definition(self, node: FunctionDefinition) -> DefUse:
+        """What the statement that defines a function assigns and reads."""
+        (found,) = self.fact(
+            (Module.definition, node), lambda: def_uses([node], self.file.text, frozenset())
+        )
+        return found
+
+    def naming(self, node: FunctionDefinition, names: Set[str]) -> Set[str]:
+        """Those of some names that a function takes from around it."""
+        # Its text has more of them, but they are found many times faster.
+        mentioned = names & {*_WORD.findall(self.file.rows_of(node))}
+        return mentioned & self.definition(node).reads if mentioned - {node.name} else mentioned
+
     @cached_property
     def _modules(self) -> frozenset[str]:
         """The names that the top level gives to modules: `import torch`, `import numpy as np`."""
@@ -547,11 +568,33 @@ def module_of(file: ParsedPython) -> Module:
     return Module(file)
 
 
-def _changes_of(function: Function, around: tuple[DefUse, ...]) -> frozenset[str]:
-    of_itself = frozenset(function.scope.changed)
-    of_others = (effect.writes for effect in around if effect.node is function.node)
-    names = frozenset(function.name.rpartition(".")[2:])
-    return next(of_others, of_itself) - names
+def _changes_of(function: Function) -> frozenset[str]:
+    """What the function changes, and those of the body around it that it comes to by their names.
+
+    `link` says the same of all functions of a body, but most of them are never asked for.
+    """
+    module, around = function.module, function.enclosing or function.module
+    beside = module.functions_in(around.file.tree if isinstance(around, Module) else around.node)
+    name, node = function.name.rpartition(".")[2], function.node
+    if isinstance(node, ast.Lambda) or node not in beside.get(node.name, ()):
+        return frozenset(function.scope.changed) - {name}
+    found = set(module.definition(node).writes)
+    pending = [node]
+    reached: set[str] = set()
+    while pending:
+        for each in module.naming(pending.pop(), beside.keys()) - reached:
+            reached.add(each)
+            found |= module.scope(beside[each][-1]).changed.keys()
+            pending += beside[each]
+    return frozenset(found) - {name}
+
+
+def _functions_in(body: list[ast.stmt]) -> Iterator[FunctionDefinition]:
+    for node in own_statements(body):
+        if isinstance(node, FunctionDefinition):
+            yield node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions_in(node.body)
 
 
 def _attributes_cast(method: Function) -> Iterator[str]:

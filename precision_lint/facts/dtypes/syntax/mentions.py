@@ -101,13 +101,28 @@ def variables_called(text: str) -> Iterator[str]:
             yield f"self.{name}"
 
 
-_WITH_WEIGHTS = regex(r"(?<![\w.])((?:self\.)?[^\W\d]\w*)\.(?:weight|bias)\b")
+_WEIGHTS = (".weight", ".bias")
+_OWNER = regex(r"(\w*[^\W\d])(?:(\.fles)?)(?![\w.])")
+"""A variable, or an attribute of `self`, from its end to its start."""
 
 
 def variables_with_weights(text: str) -> Iterator[str]:
-    """The variables, and attributes of `self`, whose weights a file reads: `layer.weight`."""
-    if ".weight" in text or ".bias" in text:
-        yield from _WITH_WEIGHTS.findall(text)
+    """The variables, and attributes of `self`, whose weights a file reads: `layer.weight`.
+
+    It goes back from the dot: a regular expression that begins with a name looks at all names.
+    """
+    for name in _WEIGHTS:
+        start = text.find(name)
+        while start >= 0:
+            if not _continues_word(text, start + len(name)):
+                before = text[max(0, start - _LONGEST) : start]
+                if owner := _OWNER.match(before[::-1]):
+                    yield owner[0][::-1]
+            start = text.find(name, start + len(name))
+
+
+_LONGEST = 200
+"""Characters of a name; nobody writes longer ones."""
 
 
 @lru_cache(maxsize=16)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from precision_lint.facts.dtypes.syntax.bodies import rows_mentioning_in
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.whole_program.program import Program
+from precision_lint.model.memo import fact
 from precision_lint.source.python.statements import own_statements
+from precision_lint.source.python.syntax import last_name
 
 
 class Callbacks:
@@ -22,9 +24,9 @@ class Callbacks:
         node = definition.node
         if isinstance(node, ast.Lambda) or definition.enclosing is not None:
             return
-        importers = self._program.importers(definition.module, node.name)
-        for module in filter(None, (definition.module, *importers)):
-            for call, place in _handing(module, node.name):
+        others = self._program.handing(definition.module, node.name)
+        for module in (definition.module, *others):
+            for call, place in _handing(module).get(node.name, ()):
                 for target in self._targets(module, call.func):
                     yield from _calling(target, place)
 
@@ -74,23 +76,15 @@ def _keeping(entry: Function, parameter: str) -> Iterator[str]:
                     yield attribute
 
 
-def _handing(module: Module, name: str) -> tuple[tuple[ast.Call, int | str], ...]:
-    """The calls of a module that are given what has a name, with the position or keyword of it."""
-    return module.fact((_handing, name), lambda: tuple(_handed(module, name)))
-
-
-def _handed(module: Module, name: str) -> Iterator[tuple[ast.Call, int | str]]:
-    if name not in module.file.text.text:
-        return
+@fact
+def _handing(module: Module) -> Mapping[str, list[tuple[ast.Call, int | str]]]:
+    """By name, the calls of a module that are given what has it, with its position or keyword."""
+    found: dict[str, list[tuple[ast.Call, int | str]]] = {}
     for node in module.file.nodes_of(ast.Call):
-        places = [*enumerate(node.args), *((each.arg, each.value) for each in node.keywords)]
-        for place, value in places:
-            if place is not None and _is_named(value, name):
-                yield node, place
-
-
-def _is_named(node: ast.expr, name: str) -> bool:
-    match node:
-        case ast.Name(id=found) | ast.Attribute(attr=found):
-            return found == name
-    return False
+        for place, value in enumerate(node.args):
+            if isinstance(value, ast.Name | ast.Attribute):
+                found.setdefault(last_name(value), []).append((node, place))
+        for each in node.keywords:
+            if each.arg is not None and isinstance(each.value, ast.Name | ast.Attribute):
+                found.setdefault(last_name(each.value), []).append((node, each.arg))
+    return found

@@ -187,10 +187,19 @@ class Program:
 
     def importers(self, module: Module, name: str) -> Iterator[Module | None]:
         """The other modules that import `name` from a module; None for one too many."""
+        yield from map(self.module, self._importers(module, name))
+
+    def handing(self, module: Module, name: str) -> Iterator[Module]:
+        """The other modules that import `name` from a module, and may give it to a call."""
+        for path in self._importers(module, name):
+            if self.project.may_hand(path, name):
+                yield from filter(None, (self.module(path),))
+
+    def _importers(self, module: Module, name: str) -> list[Path]:
         key = (module.file.text.path, name)
         if key not in self._importing:
             self._importing[key] = [*filter(self._runs_with, self.project.importing(*key))]
-        yield from map(self.module, self._importing[key])
+        return self._importing[key]
 
     def holding(self, pattern: bytes) -> Iterator[Module]:
         """The modules that hold what a regular expression matches, if these are few."""
