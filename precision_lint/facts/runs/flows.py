@@ -21,7 +21,6 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
-from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import is_main
 from precision_lint.facts.runs.taking_calls import (
@@ -65,7 +64,6 @@ from precision_lint.source.python.syntax import (
 )
 from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
 
-_MOST_FILES = 150
 _MOST_STEPS = 1_500
 _MOST_DEFINITIONS = 3
 """Functions of one name that are followed."""
@@ -106,17 +104,9 @@ def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
     return _Flow(program, is_precise=may_choose_precision(asked.name)).of(asked)
 
 
-def paths_of(program: Program) -> tuple[Path, ...]:
-    """The files in which the ways of settings are looked for."""
-    return program.project.config_files.once(
-        ("all files of a program", program.path),
-        lambda: tuple(islice(program_of(program.path, program.project), _MOST_FILES)),
-    )
-
-
 def files_of(program: Program) -> tuple[ParsedPython, ...]:
     """The same, parsed."""
-    found = map(program.project.module, paths_of(program))
+    found = map(program.project.module, program.paths)
     return program.fact("all parsed files", lambda: tuple(filter(None, found)))
 
 
@@ -156,17 +146,10 @@ class _Flow:
                 else:
                     pending.append(found)
 
-    def _files(self, name: str) -> Iterator[ParsedPython]:
-        """The files of the program that mention a name."""
-        project = self.program.project
-        for path in paths_of(self.program):
-            if name in project.config_files.text(path) and (file := project.module(path)):
-                yield file
-
     def _defining(self, name: str) -> Iterator[tuple[ParsedPython, FunctionDefinition]]:
         """The functions of the program with a name; of classes, their `__init__`."""
         project = self.program.project
-        for path in paths_of(self.program) if name else ():
+        for path in self.program.paths if name else ():
             text = project.config_files.text(path)
             is_defined = f"def {name}(" in text or f"class {name}" in text
             if is_defined and (file := project.module(path)) is not None:
@@ -175,7 +158,7 @@ class _Flow:
     def _spreading(self, section: str) -> Iterator[ParsedPython]:
         """The files of the program that may hand on a section, or a whole file to a framework."""
         project = self.program.project
-        for path in paths_of(self.program):
+        for path in self.program.paths:
             text = project.config_files.text(path)
             if "**" in text and (section in text if section else _takes(path, project)):
                 file = project.module(path)
@@ -210,7 +193,7 @@ class _Flow:
             return
         found = [
             (node, file)
-            for file in self._files(asked.name)
+            for file in self.program.mentioning(asked.name)
             for node, holder in members(file).get(asked.name, ())
             if self._may_hold(node, holder, asked, file)
             if not is_within(node, file, asked.passed)
@@ -218,7 +201,7 @@ class _Flow:
         named = [read for read in found if self._is_named(read[1], asked.modules)]
         yield from named or found
         yield from self._globals(asked)
-        for file in self._files(asked.name) if not asked.others and not named else ():
+        for file in self.program.mentioning(asked.name) if not asked.others and not named else ():
             taking = [
                 (name, function)
                 for name, function in commands(file)
@@ -254,7 +237,7 @@ class _Flow:
 
     def _given_whole(self, asked: Asked) -> Iterator[TorchPlace]:
         """The functions of libraries that get an object of settings, and read this one of it."""
-        for file in self._files("get_quantization_config") if not asked.owner else ():
+        for file in self.program.mentioning("get_quantization_config") if not asked.owner else ():
             for call in syntax_tree(file).calls("get_quantization_config"):
                 place = takes_object(call, asked.name, file)
                 if place is not None:
@@ -290,17 +273,17 @@ class _Flow:
 
     def _is_section(self, section: str, holder: ast.expr, file: ParsedPython) -> bool:
         """True for what stands for a section of the settings, or is of the class of one."""
-        found = Holders(self._files).of(holder, file)
+        found = Holders(self.program.mentioning).of(holder, file)
         if section in found.sections:
             return True
         return bool(found.classes) and any(
             not found.classes.isdisjoint(classes_of_sections(other).get(section, ()))
-            for other in self._files(section)
+            for other in self.program.mentioning(section)
         )
 
     def _is_of_class(self, name: str, holder: ast.expr, file: ParsedPython) -> bool:
         """True for an object of a class of settings with such a field."""
-        classes = Holders(self._files).of(holder, file).classes
+        classes = Holders(self.program.mentioning).of(holder, file).classes
         return any(self._is_field(name, each) for each in classes)
 
     def _names_settings(self, holder: ast.Name, file: ParsedPython) -> bool:
@@ -538,7 +521,7 @@ class _Flow:
         """
         owner = enclosing_class(target, syntax_tree(file))
         above = {last_name(base) for base in owner.bases} if owner is not None else set()
-        for other in self._files(name):
+        for other in self.program.mentioning(name):
             syntax = syntax_tree(other)
             for node, holder in members(other).get(name, ()):
                 if not isinstance(holder, ast.Name) or holder.id != "self":
@@ -563,7 +546,7 @@ class _Flow:
             last_name(each) in ("property", "cached_property") for each in function.decorator_list
         )
         count = 0
-        for file in self._files(function.name):
+        for file in self.program.mentioning(function.name):
             calls = syntax_tree(file).calls(function.name)
             reads = [node for node, _ in members(file).get(function.name, ())]
             for node in reads if is_property else calls:

@@ -27,7 +27,7 @@ from precision_lint.facts.frameworks.sources import (
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
 from precision_lint.facts.runs.counterparts import is_of_another, names_in, plain
-from precision_lint.facts.runs.flows import Asked, first_read, flows, is_within, paths_of
+from precision_lint.facts.runs.flows import Asked, first_read, flows, is_within
 from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
@@ -196,7 +196,7 @@ class Purposes:
     ) -> Iterator[Use]:
         evaluator = Evaluator(run)
         names = names_in(run.file) if run.opened is not None else frozenset[str]()
-        paths = paths_of(run.program) if names else ()
+        paths = run.program.paths if names else ()
         passed = passed_over(chosen_texts(run), run.program)
         for written, asked in islice(settings, _MOST):
             asked = asked if asked.owner else replace(asked, passed=passed)
@@ -415,7 +415,7 @@ def _is_used(place: TorchPlace, program: Program) -> bool:
 
     def compute() -> bool:
         mentions = re.compile(_mentioning(name))
-        return any(mentions.search(files.text(path)) for path in paths_of(program))
+        return any(mentions.search(files.text(path)) for path in program.paths)
 
     return not name or files.once(("mentioned in a program", program.path, name), compute)
 

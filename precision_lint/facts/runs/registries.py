@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from typing import TypeVar
 
-from precision_lint.facts.runs.flows import files_of, paths_of
+from precision_lint.facts.runs.flows import files_of
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import MAIN, TOP, mentions
@@ -112,7 +112,7 @@ def _once(program: Program, key: object, compute: Callable[[], T]) -> T:
 def _entries(program: Program) -> tuple[Entry, ...]:
     def compute() -> tuple[Entry, ...]:
         texts = program.project.config_files.text
-        paths = [path for path in paths_of(program) if _MAY_BE_ONE.search(texts(path))]
+        paths = [path for path in program.paths if _MAY_BE_ONE.search(texts(path))]
         files = filter(None, map(program.project.module, paths))
         rows = [each for file in files for each in _entries_of(file)]
         count: dict[str, set[str]] = {}
