@@ -15,7 +15,7 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.facts.runs.interpreter.places import Miss
-from precision_lint.facts.runs.interpreter.reaching import reached
+from precision_lint.facts.runs.interpreter.reaching import fulfilled, reached, refuting
 from precision_lint.facts.runs.registries import chosen_texts, passed_over
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
@@ -103,7 +103,7 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     if sink.is_hidden:
         return None
     if state is False:
-        return _switched_off(sink, around)
+        return _switched_off(sink, evaluator)
     enabled, of_switch = evaluator.noting(
         lambda: (
             evaluator.value(sink.enabled, sink.file) if sink.enabled is not None else Known(True)
@@ -117,11 +117,11 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     value, deciding = _value(sink, enabled, dtype, evaluator)
     if value is None and sink.kind == "weights" and dtype is not None:
         return None
-    if state is None:
-        around = ()  # they do not decide whether it is reached
+    if state is None:  # what is not known may keep the run from it, and these settings do not
+        around = fulfilled(sink.node, sink.file, evaluator)
     settings = (*of_dtype, *of_switch, *around)
     written = deciding.written if deciding is not None else None
-    possible = [one for one in (*of_switch, *around) if _is_of_precision(one)]
+    possible = [one for one in (*of_switch, *around, *of_dtype) if _is_of_precision(one)]
     switched_on = [one for one in possible if one.value is not False]
     if written is None and value is not None:
         written = next(iter([*switched_on, *possible]), None)
@@ -136,10 +136,13 @@ def _is_of_precision(setting: Occurrence) -> bool:
     return is_precise(setting.name) or names_precision(setting.value)
 
 
-def _switched_off(sink: TorchPlace, around: tuple[Occurrence, ...]) -> Use | None:
+def _switched_off(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     """A place that is not reached because of a setting of precision: the last one that was read."""
-    deciding = [one for one in around if is_precise(one.name)]
-    if sink.kind not in ("autocast", "scaler", "matmul") or not deciding:
+    if sink.kind not in ("autocast", "scaler", "matmul"):
+        return None
+    refuted_by = refuting(sink.node, sink.file, evaluator)
+    deciding = [one for one in refuted_by if is_precise(one.name)]
+    if not deciding:
         return None
     return Use(sink, "off", False, (deciding[-1],), deciding[-1], is_reached=False)
 

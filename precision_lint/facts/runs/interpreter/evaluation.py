@@ -52,6 +52,8 @@ from precision_lint.source.python.syntax_tree import Scope, syntax_tree
 
 _MAX_STEPS = 3_000
 _MAX_DEPTH = 24
+_MAX_IMPORTS = 3
+"""Modules that hand a name on to each other."""
 
 _LOADING = frozenset({
     "yaml.load", "yaml.safe_load", "yaml.full_load", "json.load", "json.loads", "toml.load",
@@ -150,6 +152,7 @@ class Evaluator:
         before, self._now.read = self._now.read, {}
         result = work()
         found, self._now.read = self._now.read, before
+        before |= found
         return result, tuple(found.values())
 
     def truth(self, node: ast.expr, file: ParsedPython) -> bool | None:
@@ -274,7 +277,31 @@ class Evaluator:
             if any(each.arg == node.id for each in arguments):
                 return Arguments(self).given(node.id, scope, at)
             scope = None if isinstance(scope, ast.Module) else syntax.function(scope) or syntax.tree
+        return self._imported(node.id, at)
+
+    def _imported(self, name: str, at: Place) -> Known | None:
+        """What another module of the project keeps under a name: `from utils import DTYPES`."""
+        file = at.file
+        for _ in range(_MAX_IMPORTS):
+            module, _, name = syntax_tree(file).names.get(name, "").rpartition(".")
+            path = self.program.project.locate(file.text.path, module) if module else None
+            home = self.program.project.module(path) if path is not None else None
+            if home is None:
+                return None
+            file, tree = home, syntax_tree(home).tree
+            if syntax_tree(home).stores(tree, name):
+                walk = self._walk(name, tree, None, Place(home, {}, at.depth))
+                return walk.after(tree.body, None)
         return None
+
+    def _walk(self, name: str, scope: Scope, end: tuple[int, int] | None, at: Place) -> Walk:
+        return Walk(
+            lambda each, bound=None: self.at(each, at.with_names(bound)),
+            name,
+            end,
+            at.syntax.stores(scope, name),
+            changes(at.file).get(name, ()),
+        )
 
     def _assigned(self, node: ast.Name, scope: Scope, at: Place) -> Known | None:
         """The value of a variable where it is read: conditions that are known are decided."""
@@ -282,13 +309,7 @@ class Evaluator:
             return None
         own: Scope = at.syntax.function(node) or at.syntax.tree
         end = (node.lineno, node.col_offset) if own is scope else None
-        walk = Walk(
-            lambda each, bound=None: self.at(each, at.with_names(bound)),
-            node.id,
-            end,
-            at.syntax.stores(scope, node.id),
-            changes(at.file).get(node.id, ()),
-        )
+        walk = self._walk(node.id, scope, end, at)
         start: Known | None = None
         if not isinstance(scope, ast.Module) and any(
             each.arg == node.id for each in parameters(scope.args)
