@@ -23,6 +23,7 @@ from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import is_main
+from precision_lint.facts.runs.sections_read import section_of
 from precision_lint.facts.runs.taking_calls import (
     holds_them,
     is_display,
@@ -85,6 +86,7 @@ class Asked:
     """A setting by its name in the program.
 
     `others` are the sections of other settings with this name: what holds it tells them apart.
+    `names` are those by which a program may call the whole file, if it is one of several.
     `modules` are the texts beside it, which may name the module that reads it, and `words` those of
     its command, which may name the function. `owner` is the class or function that gets it as an
     argument, if that is known. `passed` are the functions and classes that do not run.
@@ -93,6 +95,7 @@ class Asked:
     name: str
     section: str = ""
     others: frozenset[str] = frozenset()
+    names: frozenset[str] | None = None
     modules: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
     owner: str = ""
@@ -227,6 +230,7 @@ class _Flow:
                 key = key_of_holder(holder)
                 is_section = bool(asked.section) and key == asked.section
                 is_whole = not asked.section and not asked.others and holds_settings(key)
+                is_whole = is_whole and not section_of(holder, file)
                 if not is_section and not (is_whole and takes_settings(call, file)):
                     continue
                 functions = self._functions(callee_name(call), call, file)
@@ -256,6 +260,8 @@ class _Flow:
     def _may_hold(self, node: ast.expr, holder: ast.expr, asked: Asked, file: ParsedPython) -> bool:
         """True for an object that may hold the setting: `x.dtype` is that of a tensor."""
         name = key_of_holder(holder)
+        if self._is_of_another_section(node, holder, asked, file):
+            return False
         if asked.others and asked.section:
             is_section = name == asked.section or _is_chosen(holder)
             return is_section or self._is_section(asked.section, holder, file)
@@ -270,6 +276,18 @@ class _Flow:
         syntax = syntax_tree(file)
         owner = next((one for one in syntax.around(holder) if isinstance(one, ast.ClassDef)), None)
         return owner is not None and record(owner.name, self.program) is not None
+
+    def _is_of_another_section(
+        self, node: ast.expr, holder: ast.expr, asked: Asked, file: ParsedPython
+    ) -> bool:
+        """True for a read of a section that the setting is not in. An option of a command line may
+        be a field of any object, and is no key of a table.
+        """
+        if asked.names is None and isinstance(node, ast.Attribute):
+            return False
+        section = section_of(holder, file)
+        known = (asked.section, *asked.others, *(asked.names or ()))
+        return bool(section) and section not in known
 
     def _is_section(self, section: str, holder: ast.expr, file: ParsedPython) -> bool:
         """True for what stands for a section of the settings, or is of the class of one."""

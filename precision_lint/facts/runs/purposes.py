@@ -497,7 +497,10 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
                 own = next(holding, own)
             others = {names.get(id(each), "") for each in homes[one.name] if not _alike(each, own)}
             section = names.get(id(own), "") or _group(rest.file, run)
-            yield one, Asked(one.name, section, frozenset(others - {section}), modules)
+            others -= {section}
+            path = rest.file.text.path
+            called = frozenset({path.stem, path.parent.name})
+            yield one, Asked(one.name, section, frozenset(others), called, modules)
 
 
 def _holds(section: Mapping, inner: Mapping) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, count
+from textwrap import shorten
 
 from precision_lint.facts.amp.regions.autocast import records_no_gradients
 from precision_lint.facts.frameworks.launches import Launch
@@ -30,6 +31,8 @@ from precision_lint.model.regex import regex
 from precision_lint.source.config.options import options
 from precision_lint.source.python.syntax_tree import syntax_tree
 
+_LONGEST = 80
+"""A condition that is longer is cut off."""
 ONE_OF = ", one of "
 """What follows the name of a place that is the first of several in as many files."""
 _SLUG = "pytorch"
@@ -147,6 +150,8 @@ def of_place(use: Use, run: RunEnvironment) -> tuple[str, Occurrence]:
     name = f"{sink.kind}{subject} in {sink.file.text.path.name}, line {sink.node.lineno}"
     if use.alike > 1:
         name += f"{ONE_OF}{use.alike} places"
+    elif use.only_if:
+        name += ", only if " + shorten(use.only_if, _LONGEST, placeholder=" …")
     return name, _occurrence(name, use, run)
 
 

@@ -15,7 +15,7 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.facts.runs.interpreter.places import Miss
-from precision_lint.facts.runs.interpreter.reaching import fulfilled, reached, refuting
+from precision_lint.facts.runs.interpreter.reaching import fulfilled, reached, refuting, undecided
 from precision_lint.facts.runs.registries import chosen_texts, passed_over
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
@@ -47,7 +47,9 @@ class Use:
     is_reached: bool = True
     """False if a setting of precision is the reason why the place is not reached."""
     alike: int = 1
-    """The places of its kind in several files, of which this one is the first."""
+    """The places that a run may come to instead, this one included."""
+    only_if: str = ""
+    """The condition that decides whether the run comes to it, if that is not known."""
 
 
 def uses(evaluator: Evaluator) -> Iterator[Use]:
@@ -128,7 +130,14 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     elif written is not None and isinstance(written.origin, CodePlace):  # a default of the program
         given = (one for one in switched_on if not isinstance(one.origin, CodePlace))
         written = next(given, written)
-    return Use(sink, value, state is True, settings, written)
+    only_if = condition_of(sink, evaluator) if state is None else ""
+    return Use(sink, value, state is True, settings, written, only_if=only_if)
+
+
+def condition_of(sink: TorchPlace, evaluator: Evaluator) -> str:
+    """The nearest condition on the way to a place that is not known, as people write it."""
+    condition = undecided(sink.node, sink.file, evaluator)
+    return condition.shown if condition is not None else ""
 
 
 def _is_of_precision(setting: Occurrence) -> bool:

@@ -123,7 +123,7 @@ def region():
     return torch.autocast("cuda") if _HALF else None
 
 def main():
-    switch(settings.get("data", {}).get("kind_dtype", True))
+    switch(settings.get("kind_dtype", True))
     region()
 """
 CAST = """\
