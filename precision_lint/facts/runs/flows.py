@@ -69,6 +69,8 @@ _MOST_STEPS = 1_500
 _MOST_DEFINITIONS = 3
 """Functions of one name that are followed."""
 _MOST_CALLS = 24
+_MOST_PLACES = 24
+"""Places of one setting that are looked at."""
 _SAME = frozenset({"lower", "upper", "strip", "casefold", "replace", "split", "removeprefix"})
 """Methods that leave a name nearly as it is."""
 _HANDING_ON = frozenset({"str", "bool", "int", "getattr", "instantiate"})
@@ -102,9 +104,21 @@ class Asked:
     passed: frozenset[str] = frozenset()
 
 
-def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
-    """The places that a setting may be for, the nearest first."""
-    return _Flow(program, is_precise=may_choose_precision(asked.name)).of(asked)
+@frozen(slots=False)
+class Ends:
+    """Where the ways of a setting end: at places that it may be for, the nearest first, and at
+    reads of which it is `unknown` what they are for.
+    """
+
+    places: tuple[TorchPlace, ...]
+    unknown: tuple[_Read, ...]
+
+
+def ends_of(asked: Asked, program: Program) -> Ends:
+    """Where the ways of a setting end in a program."""
+    flow = _Flow(program, is_precise=may_choose_precision(asked.name))
+    places = tuple(islice(flow.of(asked), _MOST_PLACES))
+    return Ends(places, tuple(flow.unknown))
 
 
 def files_of(program: Program) -> tuple[ParsedPython, ...]:
@@ -124,8 +138,11 @@ class _Flow:
     is_precise: bool = False
     """The name of the setting says that it is about precision."""
     _seen: set[int] = field(default_factory=set)
-    _entered: set[FunctionDefinition] = field(default_factory=set)
-    """The functions that a call gives the value to: what they return is that call, and no other."""
+    _entered: dict[FunctionDefinition, list[_Read]] = field(default_factory=dict)
+    """The functions that get the value, with the calls that give it: what they return of it is
+    there, and in no other call.
+    """
+    unknown: list[_Read] = field(default_factory=list)
 
     def of(self, asked: Asked) -> Iterator[TorchPlace]:
         if self._is_replaced(asked.name):
@@ -143,7 +160,10 @@ class _Flow:
             if id(node) in self._seen:
                 continue
             self._seen.add(id(node))
-            for found in self._onward(node, file):
+            onward = [*self._onward(node, file)]
+            if not onward and not _says_nothing(node, file):
+                self.unknown.append((node, file))
+            for found in onward:
                 if isinstance(found, TorchPlace):
                     yield found
                 else:
@@ -434,10 +454,10 @@ class _Flow:
             yield call, file
             return
         for home, function in functions:
-            yield from self._taken(argument, function, home)
-        if functions and not _makes_object(call):
-            yield call, file
-        elif not functions and isinstance(argument, str) and self._is_field(argument, name):
+            yield from self._taken(
+                argument, function, home, None if _makes_object(call) else (call, file)
+            )
+        if not functions and isinstance(argument, str) and self._is_field(argument, name):
             yield from self._starts(Asked(argument))
         if not functions and isinstance(argument, int):
             argument = self._name_of_parameter(argument, name, call)
@@ -478,21 +498,29 @@ class _Flow:
         return names.pop() or at if is_clear else at
 
     def _taken(
-        self, argument: str | int, function: FunctionDefinition, file: ParsedPython
+        self,
+        argument: str | int,
+        function: FunctionDefinition,
+        file: ParsedPython,
+        call: _Read | None,
     ) -> Iterator[_Read]:
         if isinstance(argument, str):
-            yield from self._parameter(argument, function, file)
+            yield from self._parameter(argument, function, file, call)
             return
         is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
         names = [each.arg for each in positional_parameters(function.args)][is_method:]
         if argument < len(names):
-            yield from self._parameter(names[argument], function, file)
+            yield from self._parameter(names[argument], function, file, call)
 
     def _parameter(
-        self, name: str, function: FunctionDefinition, file: ParsedPython
+        self,
+        name: str,
+        function: FunctionDefinition,
+        file: ParsedPython,
+        call: _Read | None = None,
     ) -> Iterator[_Read]:
         if any(each.arg == name for each in named_parameters(function.args)):
-            self._entered.add(function)
+            self._entered.setdefault(function, []).extend([call] if call is not None else [])
             yield from self._reads(function, name, file)
         elif (rest := function.args.kwarg) is not None:  # `kwargs.get("scaler")`
             within = {id(each) for each, _ in self._reads(function, rest.arg, file)}
@@ -511,8 +539,9 @@ class _Flow:
         match statement:
             case ast.Return():
                 function = syntax.function(statement)
-                if isinstance(function, FunctionDefinition) and function not in self._entered:
-                    yield from self._results(function)
+                if isinstance(function, FunctionDefinition):
+                    entered = self._entered.get(function)
+                    yield from self._results(function) if entered is None else entered
                 return
             case ast.Assign(targets=targets):
                 pass
@@ -645,6 +674,21 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return last_name(node)
+
+
+def _says_nothing(node: ast.expr, file: ParsedPython) -> bool:
+    """True for a read that only tells people of a value, or checks it: it is printed, or raised."""
+    for parent in syntax_tree(file).around(node):
+        match parent:
+            case ast.JoinedStr() | ast.Raise() | ast.Assert():
+                return True
+            case ast.Call() if is_telling(parent, file):
+                return True
+            case ast.If(test=test, body=body, orelse=orelse) if test is node:
+                return all(isinstance(each, ast.Raise | ast.Pass) for each in (*body, *orelse))
+            case ast.stmt():
+                return isinstance(parent, ast.Expr)
+    return False
 
 
 def _may_pass_by(around: ast.AST) -> bool:

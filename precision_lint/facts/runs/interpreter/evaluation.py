@@ -35,7 +35,7 @@ from precision_lint.facts.runs.interpreter.places import MAX_CALLS, Miss, Place
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.interpreter.returns import Returns
-from precision_lint.facts.runs.interpreter.variables import Walk, changes
+from precision_lint.facts.runs.interpreter.variables import Walk, changes, set_by_functions
 from precision_lint.model.dtypes import ALIASES, DtypeName
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import T
@@ -316,6 +316,8 @@ class Evaluator:
         ):
             start = Arguments(self).given(node.id, scope, at)
         if isinstance(scope, ast.Module):
+            if own is not scope and node.id in set_by_functions(at.file):
+                return None
             return self._global(node.id, walk, scope, at)
         return walk.after(scope.body, start)
 
