@@ -24,6 +24,7 @@ from precision_lint.facts.runs.understood import written_at
 from precision_lint.facts.runs.uses import condition_of
 from precision_lint.facts.runs.ways import key_of_holder
 from precision_lint.facts.settings.vocabulary import may_choose_precision
+from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
@@ -52,6 +53,8 @@ class Claim:
     alike: int = 1
     only_if: str = ""
     kept_by: Occurrence | None = None
+    at: Related | None = None
+    """Where a file says what is called, if it is not seen which call of the program does so."""
 
 
 def claim_of(

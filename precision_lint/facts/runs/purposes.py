@@ -29,7 +29,7 @@ from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read, is
 from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
-from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.program import Program, calls_in
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
@@ -44,7 +44,7 @@ from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.ways import commands, key_of_holder
 from precision_lint.facts.runs.witnesses import group_of
 from precision_lint.facts.settings.given import normal
-from precision_lint.model.finding import Span
+from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
@@ -207,6 +207,7 @@ class Purposes:
                     written,
                     alike=claim.alike,
                     only_if=claim.only_if,
+                    at=claim.at,
                 )
 
 
@@ -297,13 +298,14 @@ def _of_target(written: Occurrence, program: Program) -> Claim | None:
             value = target.entry.value
             if isinstance(value, Scalar) and isinstance(value.value, str):
                 subject = f"{value.value.rpartition('.')[2]}({written.name}=)"
-                calls = program.calls("instantiate")
+                calls = [*calls_in(program.mentioning("instantiate"), "instantiate")]
                 own = written.file.text.path.parent.name  # `trainer/half.yaml` is `cfg.trainer`
                 above = {own, *_names_above(section, written.file)}
                 named = [row for row in calls if above & {*map(key_of_holder, row[1].args)}]
                 for file, call in named or calls:
                     place = TorchPlace("argument", call, file, subject=subject)
-                    return Claim(place, alike=len(named or calls))
+                    at = written.file.text.place(target.entry.span)
+                    return Claim(place, at=None if named else Related(at, "what is called"))
     return None
 
 

@@ -147,6 +147,9 @@ def of_place(use: Use, run: RunEnvironment) -> tuple[str, Occurrence]:
     """What one place is given, under a name of its own."""
     sink = use.sink
     subject = f" of {sink.subject}" if sink.subject else ""
+    if use.at is not None:
+        name = f"{sink.kind}{subject}"
+        return name, _occurrence(name, use, run)
     name = f"{sink.kind}{subject} in {sink.file.text.path.name}, line {sink.node.lineno}"
     if use.alike > 1:
         name += f"{ONE_OF}{use.alike} places"
@@ -165,7 +168,7 @@ def _occurrence(name: str, use: Use, run: RunEnvironment) -> Occurrence:
     code = run.program.project.config_files.at(sink.file.text.path)
     assert code is not None
     span = sink.file.span_of(sink.node)
-    used_at = Related(sink.file.text.place(span), NOTES[sink.kind])
+    used_at = use.at or Related(sink.file.text.place(span), NOTES[sink.kind])
     if use.written is None:
         return Occurrence(name, use.value, CodePlace(span), code, used_at=used_at)
     return replace(use.written, value=use.value, is_derived=True, used_at=used_at)

@@ -20,6 +20,7 @@ from precision_lint.facts.runs.registries import chosen_texts, passed_over
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
 from precision_lint.source.config.settings_tree import Scalar, mappings
 from precision_lint.source.python.parse import ParsedPython
@@ -50,6 +51,8 @@ class Use:
     """The places that a run may come to instead, this one included."""
     only_if: str = ""
     """The condition that decides whether the run comes to it, if that is not known."""
+    at: Related | None = None
+    """Where it is shown, if that is not the place in the code."""
 
 
 def uses(evaluator: Evaluator) -> Iterator[Use]:

@@ -182,7 +182,7 @@ class Program(Memo):
         mentioning = [*self.mentioning(name)]
         found = [
             (file, call)
-            for file, call in _calls_in(mentioning, name)
+            for file, call in calls_in(mentioning, name)
             if file is home
             or not isinstance(call.func, ast.Name)
             or name in syntax_tree(file).names
@@ -193,7 +193,7 @@ class Program(Memo):
             row[2] for file in mentioning for row in _renamed(file) if row[:2] == (module, name)
         }
         for other in sorted(others):
-            calls = _calls_in(self.mentioning(other), other)
+            calls = calls_in(self.mentioning(other), other)
             found += [row for row in calls if isinstance(row[1].func, ast.Name)]
         return found
 
@@ -203,10 +203,11 @@ class Program(Memo):
             for file in self.files
             if file.fact(("mentions", name), partial(contains, file.text.text, name))
         )
-        return _calls_in(mentioning, name)
+        return calls_in(mentioning, name)
 
 
-def _calls_in(files: Iterable[ParsedPython], name: str) -> Iterator[tuple[ParsedPython, ast.Call]]:
+def calls_in(files: Iterable[ParsedPython], name: str) -> Iterator[tuple[ParsedPython, ast.Call]]:
+    """The calls of what has a name in some files."""
     from precision_lint.source.python.syntax_tree import syntax_tree
 
     for file in files:
