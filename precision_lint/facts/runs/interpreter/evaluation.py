@@ -21,6 +21,7 @@ from precision_lint.facts.runs.interpreter.conditions import chosen, compared, c
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.exits import exits
 from precision_lint.facts.runs.interpreter.held import held
+from precision_lint.facts.runs.interpreter.imported_names import assigning
 from precision_lint.facts.runs.interpreter.known import (
     Items,
     Known,
@@ -52,8 +53,6 @@ from precision_lint.source.python.syntax_tree import Scope, syntax_tree
 
 _MAX_STEPS = 3_000
 _MAX_DEPTH = 24
-_MAX_IMPORTS = 3
-"""Modules that hand a name on to each other."""
 
 _LOADING = frozenset({
     "yaml.load", "yaml.safe_load", "yaml.full_load", "json.load", "json.loads", "toml.load",
@@ -205,7 +204,7 @@ class Evaluator:
             case ast.Attribute(value=owner, attr=name):
                 return self._named(node, at) or Members(self).member(owner, name, at)
             case ast.Subscript(value=ast.Dict() as table, slice=key):
-                return Members(self).looked_up(table, self.at(key, at), at, node)
+                return Members(self).looked_up(table, at, self.at(key, at), at, node)
             case ast.Subscript(value=owner, slice=ast.Slice() as part):
                 return Members(self).part(owner, part, at)
             case ast.Subscript(value=owner, slice=key):
@@ -281,18 +280,12 @@ class Evaluator:
 
     def _imported(self, name: str, at: Place) -> Known | None:
         """What another module of the project keeps under a name: `from utils import DTYPES`."""
-        file = at.file
-        for _ in range(_MAX_IMPORTS):
-            module, _, name = syntax_tree(file).names.get(name, "").rpartition(".")
-            path = self.program.project.locate(file.text.path, module) if module else None
-            home = self.program.project.module(path) if path is not None else None
-            if home is None:
-                return None
-            file, tree = home, syntax_tree(home).tree
-            if syntax_tree(home).stores(tree, name):
-                walk = self._walk(name, tree, None, Place(home, {}, at.depth))
-                return walk.after(tree.body, None)
-        return None
+        found = assigning(name, at.file, self.program.project)
+        if found is None:
+            return None
+        home, own = found
+        tree = syntax_tree(home).tree
+        return self._walk(own, tree, None, Place(home, {}, at.depth)).after(tree.body, None)
 
     def _walk(self, name: str, scope: Scope, end: tuple[int, int] | None, at: Place) -> Walk:
         return Walk(
