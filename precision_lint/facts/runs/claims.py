@@ -17,11 +17,10 @@ from precision_lint.facts.runs.flows import Ends
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import CALLED, may_run
-from precision_lint.facts.runs.interpreter.reaching import reached, refuting
+from precision_lint.facts.runs.interpreter.reaching import reached, refuting, undecided
 from precision_lint.facts.runs.taking_calls import is_of_apex
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import written_at
-from precision_lint.facts.runs.uses import condition_of
 from precision_lint.facts.runs.ways import key_of_holder
 from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.model.finding import Related
@@ -60,6 +59,7 @@ class Claim:
 def claim_of(
     ends: Ends,
     places: list[TorchPlace],
+    name: str,
     written: Occurrence,
     evaluator: Evaluator,
     is_called: bool = False,
@@ -87,7 +87,7 @@ def claim_of(
         if state and may_run(place.node, place.file, program):
             return Claim(place)
         alike = _alternatives(place, places, evaluator)
-        only_if = condition_of(place, evaluator) if state is None and alike == 1 else ""
+        only_if = _condition_of(place, written, name, evaluator) if alike == 1 else ""
         return Claim(place, alike, only_if)
     if idle is not None and idle.kept_by is not None and _has_other_ends(ends, evaluator):
         return None
@@ -105,6 +105,15 @@ def _idle(place: TorchPlace, written: Occurrence, evaluator: Evaluator) -> Claim
     if isinstance(by.origin, CodePlace):  # it says nothing where a file is not followed
         return Claim(place, only_if=f"{by.name} is not {shown(by.value)}")
     return Claim(place, kept_by=by)
+
+
+def _condition_of(place: TorchPlace, written: Occurrence, name: str, evaluator: Evaluator) -> str:
+    """The nearest condition on the way to a place that neither the run nor the setting decides."""
+    for condition in undecided(place.node, place.file, evaluator):
+        test, value = condition.test, written.value
+        if test is None or not isinstance(value, str) or _holds_for(test, name, value) is None:
+            return condition.shown
+    return ""
 
 
 def _has_other_ends(ends: Ends, evaluator: Evaluator) -> bool:

@@ -26,6 +26,7 @@ from precision_lint.facts.runs.bare_models import is_bare_model
 from precision_lint.facts.runs.claims import Claim, claim_of, may_be_meant, named_first, shown
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read, is_within
+from precision_lint.facts.runs.formats.hydra import configuration
 from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
@@ -48,7 +49,7 @@ from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
+from precision_lint.source.config.settings_tree import Mapping, Member, Opaque, Scalar, mappings
 from precision_lint.source.shell.variables import Assigned
 
 _MOST = 60
@@ -193,8 +194,14 @@ class Purposes:
             ]
             places = named_first(places, names)
             claim = claim_of(
-                self._known[key], places, written, evaluator, is_called=bool(asked.owner)
-            ) or _of_target(written, run.program)
+                self._known[key],
+                places,
+                asked.name,
+                written,
+                evaluator,
+                is_called=bool(asked.owner),
+            )
+            claim = claim or _of_target(written, run.program) or _of_reference(written, run)
             if claim is not None:
                 value, by = _shown_of(written), claim.kept_by
                 if by is not None:
@@ -306,6 +313,30 @@ def _of_target(written: Occurrence, program: Program) -> Claim | None:
                     place = TorchPlace("argument", call, file, subject=subject)
                     at = written.file.text.place(target.entry.span)
                     return Claim(place, at=None if named else Related(at, "what is called"))
+    return None
+
+
+def _of_reference(written: Occurrence, run: RunEnvironment) -> Claim | None:
+    """The argument of a class that another setting hands it on to: `bf16: ${use_bf16}`."""
+    path = run.opened or configuration(run)
+    whole = run.read(path) if path is not None else None
+    match written.origin:
+        case Member(mapping=section):
+            above = reversed([*_names_above(section, written.file)])
+            name = ".".join((*above, written.name))
+        case _:
+            name = written.name
+    if whole is None:
+        return None
+    for mapping in mappings(whole.documents):
+        for entry in mapping.entries:
+            match entry.value:
+                case Opaque(content=Scalar(value=str(text))) if text == f"${{{name}}}":
+                    member = Member(mapping, entry)
+                    there = Occurrence(entry.name or "", None, member, whole.home(mapping))
+                    claim = _of_target(there, run.program)
+                    if claim is not None:
+                        return claim
     return None
 
 

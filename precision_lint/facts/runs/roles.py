@@ -35,6 +35,8 @@ _LONGEST = 80
 """A condition that is longer is cut off."""
 ONE_OF = ", one of "
 """What follows the name of a place that is the first of several in as many files."""
+ONLY_IF = ", only if "
+"""What follows the name of a place to which a run comes under a condition that is not known."""
 _SLUG = "pytorch"
 _FILE = regex(r"\.(?:ya?ml|json|toml)\b")
 
@@ -154,7 +156,7 @@ def of_place(use: Use, run: RunEnvironment) -> tuple[str, Occurrence]:
     if use.alike > 1:
         name += f"{ONE_OF}{use.alike} places"
     elif use.only_if:
-        name += ", only if " + shorten(use.only_if, _LONGEST, placeholder=" …")
+        name += ONLY_IF + shorten(use.only_if, _LONGEST, placeholder=" …")
     return name, _occurrence(name, use, run)
 
 

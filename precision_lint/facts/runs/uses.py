@@ -133,14 +133,9 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     elif written is not None and isinstance(written.origin, CodePlace):  # a default of the program
         given = (one for one in switched_on if not isinstance(one.origin, CodePlace))
         written = next(given, written)
-    only_if = condition_of(sink, evaluator) if state is None else ""
+    open_ones = undecided(sink.node, sink.file, evaluator) if state is None else ()
+    only_if = next((condition.shown for condition in open_ones), "")
     return Use(sink, value, state is True, settings, written, only_if=only_if)
-
-
-def condition_of(sink: TorchPlace, evaluator: Evaluator) -> str:
-    """The nearest condition on the way to a place that is not known, as people write it."""
-    condition = undecided(sink.node, sink.file, evaluator)
-    return condition.shown if condition is not None else ""
 
 
 def _is_of_precision(setting: Occurrence) -> bool:

@@ -92,15 +92,14 @@ def reached(
     return None if None in found else True
 
 
-def undecided(node: ast.AST, file: ParsedPython, evaluator: Questions) -> Condition | None:
-    """The nearest condition of which it is not known whether a run fulfills it on its way to a
-    node: in its function, or around the only call of it that the run may come to.
+def undecided(node: ast.AST, file: ParsedPython, evaluator: Questions) -> Iterator[Condition]:
+    """The conditions of which it is not known whether a run fulfills them on its way to a node, the
+    nearest first: in its function, and around the only call of it that the run may come to.
     """
     for own in _way(node, file, evaluator, _MOST_HOPS):
         for condition in own:
-            if condition.holds is None:
-                return condition if condition.test is not None else None
-    return None
+            if condition.holds is None and condition.test is not None:
+                yield condition
 
 
 def fulfilled(node: ast.AST, file: ParsedPython, evaluator: Questions) -> tuple[Occurrence, ...]:
