@@ -33,8 +33,8 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program, calls_in
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
+from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
-from precision_lint.facts.runs.registries import chosen_texts, passed_over
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import Written, understood, written_at

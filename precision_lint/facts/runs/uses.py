@@ -16,7 +16,7 @@ from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.facts.runs.interpreter.places import Miss
 from precision_lint.facts.runs.interpreter.reaching import fulfilled, reached, refuting, undecided
-from precision_lint.facts.runs.registries import chosen_texts, passed_over
+from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import ALIASES
