@@ -19,7 +19,7 @@ from precision_lint.engine.explain_config import (
 )
 from precision_lint.facts.frameworks.sources import CallSource, CodePlace, Occurrence
 from precision_lint.facts.frameworks.verdicts import shown
-from precision_lint.facts.runs.roles import ONE_OF
+from precision_lint.facts.runs.roles import ONE_OF, ONLY_IF
 from precision_lint.facts.runs.understood import value_at
 from precision_lint.model.finding import Place
 from precision_lint.report.ink import width
@@ -207,7 +207,7 @@ def value_of(one: Effective, report: Report) -> str:
     used_at = one.written.used_at if one.written is not None else None
     if used_at is not None:  # in a program of one's own the place says what a value is for
         name, _, place = one.key.name.partition(" in ")
-        others = "".join(place.partition(ONE_OF)[1:])
+        others = "".join((*place.partition(ONE_OF)[1:], *place.partition(ONLY_IF)[1:]))
         return report.ink.visible(f"{cut(value)} ({name}, {report.row(used_at.place)}{others})")
     return report.ink.visible(f"{one.key.name} = {cut(value)}")
 

@@ -28,7 +28,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import options
 from precision_lint.source.config.python_settings import python_settings
-from precision_lint.source.config.settings_tree import Mapping, mappings
+from precision_lint.source.config.settings_tree import Mapping, Scalar, mappings
 from precision_lint.source.python.parse import ParsedPython
 
 _PARSERS = (
@@ -46,6 +46,7 @@ _LOADERS = (
 """How programs load configurations by themselves; JSON is loaded for many other reasons."""
 
 
+_TARGET = "_target_"
 _PROGRAMS = rb"__main__|\.parse_(?:known_)?args\(|\bhydra\.main\b|\bFire\("
 """What a file holds that is started."""
 
@@ -72,6 +73,10 @@ def _of_mappings(
     # An anchor that others merge is a stock of defaults: what counts is what they make of it.
     merged = {id(source) for mapping in found for source in mapping.merged}
     roots = {id(document) for document in file.documents}
+    made: dict[str, set[int]] = {}
+    for mapping in found:
+        for slug in _made_of(mapping):
+            made.setdefault(slug, set()).add(id(mapping))
     for mapping in found:
         if id(mapping) in merged:
             continue
@@ -83,11 +88,25 @@ def _of_mappings(
             if (way.anywhere or is_root)
             and _is_named(file, way)
             and _recognizes(way, _having(file, mapping, framework.flat, names, is_root=is_root))
+            and (framework.slug not in made or id(mapping) in made[framework.slug])
         ]
         claimed = [each for each in claimed if not _is_read_by_others(each, project)]
         for framework in _most_special(claimed):
             source = MappingSource(file, mapping, flat=framework.flat)
             yield EffectiveConfig(framework, source, is_open=is_open)
+
+
+def _made_of(section: Mapping) -> Iterator[str]:
+    """The frameworks of the class that a section names, `_target_: trl.SFTConfig`: what is around
+    the section is no settings of theirs.
+    """
+    target = section.get(_TARGET)
+    match target.entry.value if target is not None else None:
+        case Scalar(value=str(name)):
+            for framework in called(name):
+                yield framework.slug
+                if framework.extends:
+                    yield framework.extends
 
 
 def _having(

@@ -61,7 +61,9 @@ def _gives_weights(iterated: ast.expr, file: ParsedPython) -> bool:
         return True
     called = callee_name(iterated) if isinstance(iterated, ast.Call) else ""
     return any(
-        isinstance(node, FunctionDefinition) and node.name == called and _OF_WEIGHTS.search(ast.unparse(node)) is not None
+        isinstance(node, FunctionDefinition)
+        and node.name == called
+        and _OF_WEIGHTS.search(ast.unparse(node)) is not None
         for kind in (ast.FunctionDef, ast.AsyncFunctionDef)
         for node in file.nodes_of(kind)
     )

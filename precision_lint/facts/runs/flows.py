@@ -21,9 +21,9 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
-from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import is_main
+from precision_lint.facts.runs.sections_read import section_of
 from precision_lint.facts.runs.taking_calls import (
     holds_them,
     is_display,
@@ -65,11 +65,12 @@ from precision_lint.source.python.syntax import (
 )
 from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
 
-_MOST_FILES = 150
 _MOST_STEPS = 1_500
 _MOST_DEFINITIONS = 3
 """Functions of one name that are followed."""
 _MOST_CALLS = 24
+_MOST_PLACES = 24
+"""Places of one setting that are looked at."""
 _SAME = frozenset({"lower", "upper", "strip", "casefold", "replace", "split", "removeprefix"})
 """Methods that leave a name nearly as it is."""
 _HANDING_ON = frozenset({"str", "bool", "int", "getattr", "instantiate"})
@@ -87,6 +88,7 @@ class Asked:
     """A setting by its name in the program.
 
     `others` are the sections of other settings with this name: what holds it tells them apart.
+    `names` are those by which a program may call the whole file, if it is one of several.
     `modules` are the texts beside it, which may name the module that reads it, and `words` those of
     its command, which may name the function. `owner` is the class or function that gets it as an
     argument, if that is known. `passed` are the functions and classes that do not run.
@@ -95,28 +97,33 @@ class Asked:
     name: str
     section: str = ""
     others: frozenset[str] = frozenset()
+    names: frozenset[str] | None = None
     modules: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
     owner: str = ""
     passed: frozenset[str] = frozenset()
 
 
-def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
-    """The places that a setting may be for, the nearest first."""
-    return _Flow(program, is_precise=may_choose_precision(asked.name)).of(asked)
+@frozen(slots=False)
+class Ends:
+    """Where the ways of a setting end: at places that it may be for, the nearest first, and at
+    reads of which it is `unknown` what they are for.
+    """
+
+    places: tuple[TorchPlace, ...]
+    unknown: tuple[_Read, ...]
 
 
-def paths_of(program: Program) -> tuple[Path, ...]:
-    """The files in which the ways of settings are looked for."""
-    return program.project.config_files.once(
-        ("all files of a program", program.path),
-        lambda: tuple(islice(program_of(program.path, program.project), _MOST_FILES)),
-    )
+def ends_of(asked: Asked, program: Program) -> Ends:
+    """Where the ways of a setting end in a program."""
+    flow = _Flow(program, is_precise=may_choose_precision(asked.name))
+    places = tuple(islice(flow.of(asked), _MOST_PLACES))
+    return Ends(places, tuple(flow.unknown))
 
 
 def files_of(program: Program) -> tuple[ParsedPython, ...]:
     """The same, parsed."""
-    found = map(program.project.module, paths_of(program))
+    found = map(program.project.module, program.paths)
     return program.fact("all parsed files", lambda: tuple(filter(None, found)))
 
 
@@ -131,8 +138,11 @@ class _Flow:
     is_precise: bool = False
     """The name of the setting says that it is about precision."""
     _seen: set[int] = field(default_factory=set)
-    _entered: set[FunctionDefinition] = field(default_factory=set)
-    """The functions that a call gives the value to: what they return is that call, and no other."""
+    _entered: dict[FunctionDefinition, list[_Read]] = field(default_factory=dict)
+    """The functions that get the value, with the calls that give it: what they return of it is
+    there, and in no other call.
+    """
+    unknown: list[_Read] = field(default_factory=list)
 
     def of(self, asked: Asked) -> Iterator[TorchPlace]:
         if self._is_replaced(asked.name):
@@ -150,23 +160,19 @@ class _Flow:
             if id(node) in self._seen:
                 continue
             self._seen.add(id(node))
-            for found in self._onward(node, file):
+            onward = [*self._onward(node, file)]
+            if not onward and not _says_nothing(node, file):
+                self.unknown.append((node, file))
+            for found in onward:
                 if isinstance(found, TorchPlace):
                     yield found
                 else:
                     pending.append(found)
 
-    def _files(self, name: str) -> Iterator[ParsedPython]:
-        """The files of the program that mention a name."""
-        project = self.program.project
-        for path in paths_of(self.program):
-            if name in project.config_files.text(path) and (file := project.module(path)):
-                yield file
-
     def _defining(self, name: str) -> Iterator[tuple[ParsedPython, FunctionDefinition]]:
         """The functions of the program with a name; of classes, their `__init__`."""
         project = self.program.project
-        for path in paths_of(self.program) if name else ():
+        for path in self.program.paths if name else ():
             text = project.config_files.text(path)
             is_defined = f"def {name}(" in text or f"class {name}" in text
             if is_defined and (file := project.module(path)) is not None:
@@ -175,7 +181,7 @@ class _Flow:
     def _spreading(self, section: str) -> Iterator[ParsedPython]:
         """The files of the program that may hand on a section, or a whole file to a framework."""
         project = self.program.project
-        for path in paths_of(self.program):
+        for path in self.program.paths:
             text = project.config_files.text(path)
             if "**" in text and (section in text if section else _takes(path, project)):
                 file = project.module(path)
@@ -210,7 +216,7 @@ class _Flow:
             return
         found = [
             (node, file)
-            for file in self._files(asked.name)
+            for file in self.program.mentioning(asked.name)
             for node, holder in members(file).get(asked.name, ())
             if self._may_hold(node, holder, asked, file)
             if not is_within(node, file, asked.passed)
@@ -218,7 +224,7 @@ class _Flow:
         named = [read for read in found if self._is_named(read[1], asked.modules)]
         yield from named or found
         yield from self._globals(asked)
-        for file in self._files(asked.name) if not asked.others and not named else ():
+        for file in self.program.mentioning(asked.name) if not asked.others and not named else ():
             taking = [
                 (name, function)
                 for name, function in commands(file)
@@ -244,6 +250,7 @@ class _Flow:
                 key = key_of_holder(holder)
                 is_section = bool(asked.section) and key == asked.section
                 is_whole = not asked.section and not asked.others and holds_settings(key)
+                is_whole = is_whole and not section_of(holder, file)
                 if not is_section and not (is_whole and takes_settings(call, file)):
                     continue
                 functions = self._functions(callee_name(call), call, file)
@@ -254,7 +261,7 @@ class _Flow:
 
     def _given_whole(self, asked: Asked) -> Iterator[TorchPlace]:
         """The functions of libraries that get an object of settings, and read this one of it."""
-        for file in self._files("get_quantization_config") if not asked.owner else ():
+        for file in self.program.mentioning("get_quantization_config") if not asked.owner else ():
             for call in syntax_tree(file).calls("get_quantization_config"):
                 place = takes_object(call, asked.name, file)
                 if place is not None:
@@ -273,6 +280,8 @@ class _Flow:
     def _may_hold(self, node: ast.expr, holder: ast.expr, asked: Asked, file: ParsedPython) -> bool:
         """True for an object that may hold the setting: `x.dtype` is that of a tensor."""
         name = key_of_holder(holder)
+        if self._is_of_another_section(node, holder, asked, file):
+            return False
         if asked.others and asked.section:
             is_section = name == asked.section or _is_chosen(holder)
             return is_section or self._is_section(asked.section, holder, file)
@@ -288,19 +297,31 @@ class _Flow:
         owner = next((one for one in syntax.around(holder) if isinstance(one, ast.ClassDef)), None)
         return owner is not None and record(owner.name, self.program) is not None
 
+    def _is_of_another_section(
+        self, node: ast.expr, holder: ast.expr, asked: Asked, file: ParsedPython
+    ) -> bool:
+        """True for a read of a section that the setting is not in. An option of a command line may
+        be a field of any object, and is no key of a table.
+        """
+        if asked.names is None and isinstance(node, ast.Attribute):
+            return False
+        section = section_of(holder, file)
+        known = (asked.section, *asked.others, *(asked.names or ()))
+        return bool(section) and section not in known
+
     def _is_section(self, section: str, holder: ast.expr, file: ParsedPython) -> bool:
         """True for what stands for a section of the settings, or is of the class of one."""
-        found = Holders(self._files).of(holder, file)
+        found = Holders(self.program.mentioning).of(holder, file)
         if section in found.sections:
             return True
         return bool(found.classes) and any(
             not found.classes.isdisjoint(classes_of_sections(other).get(section, ()))
-            for other in self._files(section)
+            for other in self.program.mentioning(section)
         )
 
     def _is_of_class(self, name: str, holder: ast.expr, file: ParsedPython) -> bool:
         """True for an object of a class of settings with such a field."""
-        classes = Holders(self._files).of(holder, file).classes
+        classes = Holders(self.program.mentioning).of(holder, file).classes
         return any(self._is_field(name, each) for each in classes)
 
     def _names_settings(self, holder: ast.Name, file: ParsedPython) -> bool:
@@ -433,10 +454,10 @@ class _Flow:
             yield call, file
             return
         for home, function in functions:
-            yield from self._taken(argument, function, home)
-        if functions and not _makes_object(call):
-            yield call, file
-        elif not functions and isinstance(argument, str) and self._is_field(argument, name):
+            yield from self._taken(
+                argument, function, home, None if _makes_object(call) else (call, file)
+            )
+        if not functions and isinstance(argument, str) and self._is_field(argument, name):
             yield from self._starts(Asked(argument))
         if not functions and isinstance(argument, int):
             argument = self._name_of_parameter(argument, name, call)
@@ -477,21 +498,29 @@ class _Flow:
         return names.pop() or at if is_clear else at
 
     def _taken(
-        self, argument: str | int, function: FunctionDefinition, file: ParsedPython
+        self,
+        argument: str | int,
+        function: FunctionDefinition,
+        file: ParsedPython,
+        call: _Read | None,
     ) -> Iterator[_Read]:
         if isinstance(argument, str):
-            yield from self._parameter(argument, function, file)
+            yield from self._parameter(argument, function, file, call)
             return
         is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
         names = [each.arg for each in positional_parameters(function.args)][is_method:]
         if argument < len(names):
-            yield from self._parameter(names[argument], function, file)
+            yield from self._parameter(names[argument], function, file, call)
 
     def _parameter(
-        self, name: str, function: FunctionDefinition, file: ParsedPython
+        self,
+        name: str,
+        function: FunctionDefinition,
+        file: ParsedPython,
+        call: _Read | None = None,
     ) -> Iterator[_Read]:
         if any(each.arg == name for each in named_parameters(function.args)):
-            self._entered.add(function)
+            self._entered.setdefault(function, []).extend([call] if call is not None else [])
             yield from self._reads(function, name, file)
         elif (rest := function.args.kwarg) is not None:  # `kwargs.get("scaler")`
             within = {id(each) for each, _ in self._reads(function, rest.arg, file)}
@@ -510,8 +539,9 @@ class _Flow:
         match statement:
             case ast.Return():
                 function = syntax.function(statement)
-                if isinstance(function, FunctionDefinition) and function not in self._entered:
-                    yield from self._results(function)
+                if isinstance(function, FunctionDefinition):
+                    entered = self._entered.get(function)
+                    yield from self._results(function) if entered is None else entered
                 return
             case ast.Assign(targets=targets):
                 pass
@@ -538,7 +568,7 @@ class _Flow:
         """
         owner = enclosing_class(target, syntax_tree(file))
         above = {last_name(base) for base in owner.bases} if owner is not None else set()
-        for other in self._files(name):
+        for other in self.program.mentioning(name):
             syntax = syntax_tree(other)
             for node, holder in members(other).get(name, ()):
                 if not isinstance(holder, ast.Name) or holder.id != "self":
@@ -563,7 +593,7 @@ class _Flow:
             last_name(each) in ("property", "cached_property") for each in function.decorator_list
         )
         count = 0
-        for file in self._files(function.name):
+        for file in self.program.mentioning(function.name):
             calls = syntax_tree(file).calls(function.name)
             reads = [node for node, _ in members(file).get(function.name, ())]
             for node in reads if is_property else calls:
@@ -644,6 +674,21 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return last_name(node)
+
+
+def _says_nothing(node: ast.expr, file: ParsedPython) -> bool:
+    """True for a read that only tells people of a value, or checks it: it is printed, or raised."""
+    for parent in syntax_tree(file).around(node):
+        match parent:
+            case ast.JoinedStr() | ast.Raise() | ast.Assert():
+                return True
+            case ast.Call() if is_telling(parent, file):
+                return True
+            case ast.If(test=test, body=body, orelse=orelse) if test is node:
+                return all(isinstance(each, ast.Raise | ast.Pass) for each in (*body, *orelse))
+            case ast.stmt():
+                return isinstance(parent, ast.Expr)
+    return False
 
 
 def _may_pass_by(around: ast.AST) -> bool:

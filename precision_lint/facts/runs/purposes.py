@@ -6,11 +6,9 @@ reads a setting, and what for. No rule asks for this.
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -18,7 +16,6 @@ from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import program_of, readings
 from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import (
-    CodePlace,
     CommandSource,
     MappingSource,
     Occurrence,
@@ -26,20 +23,19 @@ from precision_lint.facts.frameworks.sources import (
 )
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
-from precision_lint.facts.runs.counterparts import is_of_another, names_in, plain
-from precision_lint.facts.runs.flows import Asked, first_read, flows, is_within, paths_of
+from precision_lint.facts.runs.claims import Claim, claim_of, may_be_meant, named_first, shown
+from precision_lint.facts.runs.counterparts import is_of_another, names_in
+from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read, is_within
+from precision_lint.facts.runs.formats.hydra import configuration
 from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
-from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.interpreter.reachable import CALLED, may_run
-from precision_lint.facts.runs.interpreter.reaching import reached
+from precision_lint.facts.runs.interpreter.program import Program, calls_in
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
+from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
-from precision_lint.facts.runs.registries import chosen_texts, passed_over
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
-from precision_lint.facts.runs.taking_calls import is_of_apex
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import Written, understood, written_at
 from precision_lint.facts.runs.unread import Unread
@@ -49,15 +45,11 @@ from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.ways import commands, key_of_holder
 from precision_lint.facts.runs.witnesses import group_of
 from precision_lint.facts.settings.given import normal
-from precision_lint.facts.settings.vocabulary import may_choose_precision
-from precision_lint.model.finding import Span
+from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
-from precision_lint.source.python.bindings import enclosing_class
-from precision_lint.source.python.syntax import callee_name, compared_with_texts
-from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.config.settings_tree import Mapping, Member, Opaque, Scalar, mappings
 from precision_lint.source.shell.variables import Assigned
 
 _MOST = 60
@@ -66,17 +58,7 @@ _MOST_LIKELY = 6
 """Programs that are compared where nothing tells them apart."""
 _TARGET = "_target_"
 _PACKAGE = regex(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
-_GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
-"""Words in the names of many programs."""
 _UNKNOWN = "unknown until run time"
-_ARGUMENT = regex(r"\((\w+)=\)$")
-_MAKING = frozenset({
-    "zeros", "ones", "full", "empty", "normal", "uniform", "rand", "randn", "arange", "array",
-    "asarray", "tensor", "zeros_like", "ones_like", "full_like", "linspace", "eye",
-})  # fmt: skip
-"""Functions that make an array, which may stand for any input."""
-_MOST_PLACES = 24
-"""Places of one setting that are looked at."""
 
 
 @frozen(slots=False)
@@ -92,7 +74,7 @@ class Purposes:
     """Finds out what settings of a project are for, each way through a program once."""
 
     project: Recording
-    _known: dict[tuple[Path, Asked], list[TorchPlace]] = field(default_factory=dict)
+    _known: dict[tuple[Path, Asked], Ends] = field(default_factory=dict)
     misses: dict[Written, Missed] = field(default_factory=dict)
     """The settings whose programs are known, and not what they have them for."""
 
@@ -196,31 +178,44 @@ class Purposes:
     ) -> Iterator[Use]:
         evaluator = Evaluator(run)
         names = names_in(run.file) if run.opened is not None else frozenset[str]()
-        paths = paths_of(run.program) if names else ()
+        paths = run.program.paths if names else ()
         passed = passed_over(chosen_texts(run), run.program)
         for written, asked in islice(settings, _MOST):
             asked = asked if asked.owner else replace(asked, passed=passed)
             key = (run.program.path, asked)
             if key not in self._known:
-                self._known[key] = [*islice(flows(asked, run.program), _MOST_PLACES)]
+                self._known[key] = ends_of(asked, run.program)
             places = [
                 place
-                for place in self._known[key]
-                if not _is_for_another_value(place, asked.name, written.value)
+                for place in self._known[key].places
+                if may_be_meant(place, written, asked.name)
                 and not is_of_another(place.file.text.path, paths, names)
                 and not is_within(place.node, place.file, asked.passed)
             ]
-            places = _named_first(places, names)
-            best = _best(places, written, evaluator, is_called=bool(asked.owner)) or _of_target(
-                written, run.program
+            places = named_first(places, names)
+            claim = claim_of(
+                self._known[key],
+                places,
+                asked.name,
+                written,
+                evaluator,
+                is_called=bool(asked.owner),
             )
-            if best is not None:
-                sink, by = best
-                value = _shown_of(written)
+            claim = claim or _of_target(written, run.program) or _of_reference(written, run)
+            if claim is not None:
+                value, by = _shown_of(written), claim.kept_by
                 if by is not None:
-                    value = f"not used: {by.name} is {_shown(by.value)}"
-                alike = _alike_places(sink, places, evaluator) if by is None else 1
-                yield Use(sink, value, False, (written,), written, alike=alike)
+                    value = f"not used: {by.name} is {shown(by.value)}"
+                yield Use(
+                    claim.place,
+                    value,
+                    False,
+                    (written,),
+                    written,
+                    alike=claim.alike,
+                    only_if=claim.only_if,
+                    at=claim.at,
+                )
 
 
 def _shown_with(used: Sequence[Use], run: RunEnvironment) -> Iterator[EffectiveConfig]:
@@ -301,166 +296,58 @@ def _of_frameworks(rest: Unread, project: Recording) -> Iterator[EffectiveConfig
             yield EffectiveConfig(replace(framework, conflicts=(), links=()), made)
 
 
-def _is_for_another_value(place: TorchPlace, name: str, value: object) -> bool:
-    """True if a place is in a branch for other values of the setting itself."""
-    if not isinstance(value, str):
-        return False
-    inner: ast.AST = place.node
-    for parent in syntax_tree(place.file).within_function(place.node):
-        if isinstance(parent, ast.If) and inner is not parent.test:
-            holds = _holds_for(parent.test, name, value)
-            if holds is not None and holds is not (inner in parent.body):
-                return True
-        inner = parent
-    return False
-
-
-def _holds_for(test: ast.expr, name: str, value: str) -> bool | None:
-    """Whether `args.precision in ("fp16", "bf16")` holds for a value of `precision`."""
-    match compared_with_texts(test):
-        case left, texts, is_positive if key_of_holder(left) == name:
-            return (value in texts) is is_positive
-    return None
-
-
-def _named_first(places: list[TorchPlace], names: Set[str]) -> list[TorchPlace]:
-    """The places in classes that a file names, `model: DualEncoder`, if there are any, or all."""
-    named = [
-        place
-        for place in places
-        if (owner := enclosing_class(place.node, syntax_tree(place.file))) is not None
-        and plain(owner.name) in names
-    ]
-    return named or places
-
-
-def _best(
-    places: list[TorchPlace], written: Occurrence, evaluator: Evaluator, is_called: bool = False
-) -> tuple[TorchPlace, Occurrence | None] | None:
-    """The first place that the run may come to, and no argument of a call if there is another one;
-    or else one that another setting keeps it from, with that setting.
+def _of_target(written: Occurrence, program: Program) -> Claim | None:
+    """The argument of the class that a section names, `_target_: package.Class`: Hydra calls it
+    where the program instantiates the section, or one that it is in.
     """
-    program = evaluator.program
-    idle: tuple[TorchPlace, Occurrence | None] | None = None
-
-    def order(place: TorchPlace) -> tuple[bool, bool, int, bool, bool]:
-        runs = may_run(place.node, place.file, program)
-        is_own = place.file.text.path == program.path
-        is_akin, is_used = _is_akin(place, program), _is_used(place, program)
-        return not is_akin, not is_used, _rank(place, program), not runs, not is_own
-
-    for place in sorted(places, key=order):
-        is_mentioned = is_called or _is_mentioned(place, program)
-        if not is_mentioned and not may_run(place.node, place.file, program):
-            continue
-        state, around = evaluator.noting(partial(reached, place.node, place.file, evaluator))
-        if state is not False:
-            return place, None
-        by = next(reversed(around), None)
-        # A default says nothing: the setting beside it is not followed, either.
-        is_own = any(_is_same(one, written) for one in around)
-        if by is not None and (isinstance(by.origin, CodePlace) or is_own):
-            by = None
-        idle = idle or (place, by)
-    return idle
-
-
-def _alike_places(best: TorchPlace, places: list[TorchPlace], evaluator: Evaluator) -> int:
-    """In how many files a run may come to a place of the same kind, if it is not seen to come to
-    the first: each model of a family may have one.
-    """
-    program = evaluator.program
-    if best not in places:
-        return 1
-    runs = may_run(best.node, best.file, program)
-    if runs and reached(best.node, best.file, evaluator):
-        return 1
-    files = {best.file.text.path}
-    like = best.kind, _rank(best, program), runs
-    for place in places:
-        own = place.kind, _rank(place, program), may_run(place.node, place.file, program)
-        is_new = own == like and place.file.text.path not in files
-        if is_new and reached(place.node, place.file, evaluator) is not False:
-            files.add(place.file.text.path)
-    return len(files)
-
-
-def _of_target(
-    written: Occurrence, program: Program
-) -> tuple[TorchPlace, Occurrence | None] | None:
-    """The argument of the class that a section names, `_target_: package.Class`: Hydra calls it."""
     match written.origin:
         case Member(mapping=section) if (target := section.get(_TARGET)) is not None:
             value = target.entry.value
             if isinstance(value, Scalar) and isinstance(value.value, str):
                 subject = f"{value.value.rpartition('.')[2]}({written.name}=)"
-                calls = program.calls("instantiate")
+                calls = [*calls_in(program.mentioning("instantiate"), "instantiate")]
                 own = written.file.text.path.parent.name  # `trainer/half.yaml` is `cfg.trainer`
-                named = [row for row in calls if own in map(key_of_holder, row[1].args)]
+                above = {own, *_names_above(section, written.file)}
+                named = [row for row in calls if above & {*map(key_of_holder, row[1].args)}]
                 for file, call in named or calls:
-                    return TorchPlace("argument", call, file, subject=subject), None
+                    place = TorchPlace("argument", call, file, subject=subject)
+                    at = written.file.text.place(target.entry.span)
+                    return Claim(place, at=None if named else Related(at, "what is called"))
     return None
 
 
-def _is_mentioned(place: TorchPlace, program: Program) -> bool:
-    """True if code mentions the function of a place: what calls it may be far from the start."""
-    name = _function_of(place)
-    return not name or program.project.python_source_matches(_mentioning(name).encode())
+def _of_reference(written: Occurrence, run: RunEnvironment) -> Claim | None:
+    """The argument of a class that another setting hands it on to: `bf16: ${use_bf16}`."""
+    path = run.opened or configuration(run)
+    whole = run.read(path) if path is not None else None
+    match written.origin:
+        case Member(mapping=section):
+            above = reversed([*_names_above(section, written.file)])
+            name = ".".join((*above, written.name))
+        case _:
+            name = written.name
+    if whole is None:
+        return None
+    for mapping in mappings(whole.documents):
+        for entry in mapping.entries:
+            match entry.value:
+                case Opaque(content=Scalar(value=str(text))) if text == f"${{{name}}}":
+                    member = Member(mapping, entry)
+                    there = Occurrence(entry.name or "", None, member, whole.home(mapping))
+                    claim = _of_target(there, run.program)
+                    if claim is not None:
+                        return claim
+    return None
 
 
-def _is_used(place: TorchPlace, program: Program) -> bool:
-    """True if the program mentions the function of a place: others may share what defines it."""
-    name = _function_of(place)
-    files = program.project.config_files
-
-    def compute() -> bool:
-        mentions = re.compile(_mentioning(name))
-        return any(mentions.search(files.text(path)) for path in paths_of(program))
-
-    return not name or files.once(("mentioned in a program", program.path, name), compute)
-
-
-def _function_of(place: TorchPlace) -> str:
-    """The name of the function around a place, if somebody has to mention it."""
-    function = syntax_tree(place.file).function(place.node)
-    name = getattr(function, "name", "")
-    return "" if name.startswith("__") or name in CALLED else name
-
-
-def _mentioning(name: str) -> str:
-    return rf"(?<!def )\b{name}\b"
-
-
-def _is_akin(place: TorchPlace, program: Program) -> bool:
-    """True for a place in `sft_trainer.py` of `train_sft.py`, or in a class that it names:
-    `grpo_trainer.py`, which it imports as well, may be for another program.
-    """
-    own, other = ({*path.stem.lower().split("_")} for path in (program.path, place.file.text.path))
-    if not (own & other).isdisjoint(own - _GENERAL):
-        return True
-    owner = enclosing_class(place.node, syntax_tree(place.file))
-    text = program.project.config_files.text(program.path)
-    return owner is not None and re.search(rf"\b{owner.name}\b", text) is not None
-
-
-def _rank(place: TorchPlace, program: Program) -> int:
-    """How little a place says: a dtype of torch, apex, whether a loss is scaled, what a library
-    gets, and then a call of its own.
-    """
-    if place.kind not in ("argument", "cast"):
-        return int(place.kind == "scaler")
-    if isinstance(place.node, ast.Call) and is_of_apex(place.node, place.file):
-        return 0
-    name = callee_name(place.node) if isinstance(place.node, ast.Call) else ""
-    given = _ARGUMENT.search(place.subject)
-    if given is not None and not may_choose_precision(given[1]):
-        return 4  # `load(checkpoint_id=)`: it may be anything
-    is_own = program.functions(name) or program.classes(name)
-    return 3 if is_own or name in _MAKING else 2
-
-
-def _is_same(one: Occurrence, other: Occurrence) -> bool:
-    return written_at(one) == written_at(other)
+def _names_above(section: Mapping, file: ParsedConfig) -> Iterator[str]:
+    """The names of a section and of those around it."""
+    inner = section
+    for each in reversed([*mappings(file.documents)]):  # outer ones come first
+        for entry in each.entries:
+            if entry.value is inner:
+                yield entry.name or ""
+                inner = each
 
 
 def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Asked]]:
@@ -497,7 +384,10 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
                 own = next(holding, own)
             others = {names.get(id(each), "") for each in homes[one.name] if not _alike(each, own)}
             section = names.get(id(own), "") or _group(rest.file, run)
-            yield one, Asked(one.name, section, frozenset(others - {section}), modules)
+            others -= {section}
+            path = rest.file.text.path
+            called = frozenset({path.stem, path.parent.name})
+            yield one, Asked(one.name, section, frozenset(others), called, modules)
 
 
 def _holds(section: Mapping, inner: Mapping) -> bool:
@@ -531,12 +421,5 @@ def _alike(one: Mapping, other: Mapping) -> bool:
 def _shown_of(written: Occurrence) -> str:
     match written.origin:
         case Member(entry=entry) if isinstance(entry.value, Scalar):
-            return _shown(written.value)
-    return _shown(written.value) if written.value is not None else _UNKNOWN
-
-
-def _shown(value: object) -> str:
-    """A value as people write it."""
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    return str(value)
+            return shown(written.value)
+    return shown(written.value) if written.value is not None else _UNKNOWN

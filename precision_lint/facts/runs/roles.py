@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, count
+from textwrap import shorten
 
 from precision_lint.facts.amp.regions.autocast import records_no_gradients
 from precision_lint.facts.frameworks.launches import Launch
@@ -30,8 +31,12 @@ from precision_lint.model.regex import regex
 from precision_lint.source.config.options import options
 from precision_lint.source.python.syntax_tree import syntax_tree
 
+_LONGEST = 80
+"""A condition that is longer is cut off."""
 ONE_OF = ", one of "
 """What follows the name of a place that is the first of several in as many files."""
+ONLY_IF = ", only if "
+"""What follows the name of a place to which a run comes under a condition that is not known."""
 _SLUG = "pytorch"
 _FILE = regex(r"\.(?:ya?ml|json|toml)\b")
 
@@ -144,9 +149,14 @@ def of_place(use: Use, run: RunEnvironment) -> tuple[str, Occurrence]:
     """What one place is given, under a name of its own."""
     sink = use.sink
     subject = f" of {sink.subject}" if sink.subject else ""
+    if use.at is not None:
+        name = f"{sink.kind}{subject}"
+        return name, _occurrence(name, use, run)
     name = f"{sink.kind}{subject} in {sink.file.text.path.name}, line {sink.node.lineno}"
     if use.alike > 1:
         name += f"{ONE_OF}{use.alike} places"
+    elif use.only_if:
+        name += ONLY_IF + shorten(use.only_if, _LONGEST, placeholder=" …")
     return name, _occurrence(name, use, run)
 
 
@@ -160,7 +170,7 @@ def _occurrence(name: str, use: Use, run: RunEnvironment) -> Occurrence:
     code = run.program.project.config_files.at(sink.file.text.path)
     assert code is not None
     span = sink.file.span_of(sink.node)
-    used_at = Related(sink.file.text.place(span), NOTES[sink.kind])
+    used_at = use.at or Related(sink.file.text.place(span), NOTES[sink.kind])
     if use.written is None:
         return Occurrence(name, use.value, CodePlace(span), code, used_at=used_at)
     return replace(use.written, value=use.value, is_derived=True, used_at=used_at)

@@ -15,11 +15,12 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.facts.runs.interpreter.places import Miss
-from precision_lint.facts.runs.interpreter.reaching import reached
-from precision_lint.facts.runs.registries import chosen_texts, passed_over
+from precision_lint.facts.runs.interpreter.reaching import fulfilled, reached, refuting, undecided
+from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
 from precision_lint.source.config.settings_tree import Scalar, mappings
 from precision_lint.source.python.parse import ParsedPython
@@ -47,7 +48,11 @@ class Use:
     is_reached: bool = True
     """False if a setting of precision is the reason why the place is not reached."""
     alike: int = 1
-    """The places of its kind in several files, of which this one is the first."""
+    """The places that a run may come to instead, this one included."""
+    only_if: str = ""
+    """The condition that decides whether the run comes to it, if that is not known."""
+    at: Related | None = None
+    """Where it is shown, if that is not the place in the code."""
 
 
 def uses(evaluator: Evaluator) -> Iterator[Use]:
@@ -103,7 +108,7 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     if sink.is_hidden:
         return None
     if state is False:
-        return _switched_off(sink, around)
+        return _switched_off(sink, evaluator)
     enabled, of_switch = evaluator.noting(
         lambda: (
             evaluator.value(sink.enabled, sink.file) if sink.enabled is not None else Known(True)
@@ -117,18 +122,20 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     value, deciding = _value(sink, enabled, dtype, evaluator)
     if value is None and sink.kind == "weights" and dtype is not None:
         return None
-    if state is None:
-        around = ()  # they do not decide whether it is reached
+    if state is None:  # what is not known may keep the run from it, and these settings do not
+        around = fulfilled(sink.node, sink.file, evaluator)
     settings = (*of_dtype, *of_switch, *around)
     written = deciding.written if deciding is not None else None
-    possible = [one for one in (*of_switch, *around) if _is_of_precision(one)]
+    possible = [one for one in (*of_switch, *around, *of_dtype) if _is_of_precision(one)]
     switched_on = [one for one in possible if one.value is not False]
     if written is None and value is not None:
         written = next(iter([*switched_on, *possible]), None)
     elif written is not None and isinstance(written.origin, CodePlace):  # a default of the program
         given = (one for one in switched_on if not isinstance(one.origin, CodePlace))
         written = next(given, written)
-    return Use(sink, value, state is True, settings, written)
+    open_ones = undecided(sink.node, sink.file, evaluator) if state is None else ()
+    only_if = next((condition.shown for condition in open_ones), "")
+    return Use(sink, value, state is True, settings, written, only_if=only_if)
 
 
 def _is_of_precision(setting: Occurrence) -> bool:
@@ -136,10 +143,13 @@ def _is_of_precision(setting: Occurrence) -> bool:
     return is_precise(setting.name) or names_precision(setting.value)
 
 
-def _switched_off(sink: TorchPlace, around: tuple[Occurrence, ...]) -> Use | None:
+def _switched_off(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     """A place that is not reached because of a setting of precision: the last one that was read."""
-    deciding = [one for one in around if is_precise(one.name)]
-    if sink.kind not in ("autocast", "scaler", "matmul") or not deciding:
+    if sink.kind not in ("autocast", "scaler", "matmul"):
+        return None
+    refuted_by = refuting(sink.node, sink.file, evaluator)
+    deciding = [one for one in refuted_by if is_precise(one.name)]
+    if not deciding:
         return None
     return Use(sink, "off", False, (deciding[-1],), deciding[-1], is_reached=False)
 

@@ -43,6 +43,13 @@ def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[Tor
         match each:
             case ast.Call(func=ast.Attribute(value=cast, attr=method), args=[]) if method in _CASTS:
                 yield TorchPlace("cast", each, file, subject=dotted(cast) or "a tensor")
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Call(func=ast.Attribute(attr="scale"), args=[_]) as scaled,
+                    attr="backward",
+                )
+            ):  # `scaler.scale(loss).backward()`
+                yield TorchPlace("scaler", scaled, file)
             case ast.Call():
                 yield from written_out(each, file)
 

@@ -136,9 +136,9 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     ("imports", "name", "shown"),
     [
-        ("wide, deep", "Wide", "(autocast, wide.py:5)"),
+        ("wide, deep", "Wide", "(autocast, wide.py:5, only if is_for(config))"),
         ("wide, deep", "Other", ":5, one of 2 places)"),
-        ("wide", "Other", "(autocast, wide.py:5)"),
+        ("wide", "Other", "(autocast, wide.py:5, only if is_for(config))"),
     ],
 )
 def test_places_of_several_models(imports: str, name: str, shown: str, tmp_path: Path) -> None:

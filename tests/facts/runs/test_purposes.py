@@ -123,7 +123,7 @@ def region():
     return torch.autocast("cuda") if _HALF else None
 
 def main():
-    switch(settings.get("data", {}).get("kind_dtype", True))
+    switch(settings.get("kind_dtype", True))
     region()
 """
 CAST = """\
@@ -667,7 +667,9 @@ def test_what_another_setting_keeps_a_run_from_is_not_used(tmp_path: Path) -> No
     files = {"run.sh": text, "train.py": NOT_REACHED}
     out = run("explain-config", cwd=project(tmp_path, files)).out
     assert "  other  not used: serve is maybe (argument of Engine(dtype=), train.py:11)" in out
-    assert "  other  fp16 (argument of Engine(dtype=), train.py:11)" in out
+    assert (
+        "  other  fp16 (argument of Engine(dtype=), train.py:11, only if serve is not yes)" in out
+    )
 
 
 OTHER_VALUE = """\

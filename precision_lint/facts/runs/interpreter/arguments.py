@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from precision_lint.facts.runs.formats.hydra import config_name, configuration
@@ -59,12 +59,8 @@ class Arguments:
             if (is_method and not is_built) or _is_plain(call, file)
         )
         calls = list(islice(found, _MOST_CALLS + 1))
-        if MAX_CALLS < len(calls) <= _MOST_CALLS:  # not those of what another setting chooses
-            calls = [
-                (file, call)
-                for file, call in calls
-                if reached(call, file, self._evaluation) is not False
-            ]
+        if MAX_CALLS < len(calls) <= _MOST_CALLS:
+            calls = self._reached(calls)
         handed = [] if is_method else list(self._handed_over(function.name, position, at))
         if len(calls) > MAX_CALLS:
             return None
@@ -73,9 +69,26 @@ class Arguments:
                 return None
             ((file, call),) = calls
             return self.keywords(call, names, Place(file, {}, at.depth + 1))
-        values = [self._argument(call, file, name, position, function, at) for file, call in calls]
-        is_options = not calls and holds_settings(name)
-        return agreed([*values, *handed]) or (self._evaluation.options if is_options else None)
+
+        def values(calls: Iterable[tuple[ParsedPython, ast.Call]]) -> Known | None:
+            found = [
+                self._argument(each, file, name, position, function, at) for file, each in calls
+            ]
+            return agreed([*found, *handed])
+
+        if not calls and holds_settings(name):
+            return values(calls) or self._evaluation.options
+        known = values(calls)
+        if known is None and len(calls) > 1 and not handed:
+            reached_calls = self._reached(calls)
+            known = values(reached_calls) if 0 < len(reached_calls) < len(calls) else None
+        return known
+
+    def _reached(
+        self, calls: Iterable[tuple[ParsedPython, ast.Call]]
+    ) -> list[tuple[ParsedPython, ast.Call]]:
+        """Those that a run may come to: another setting may choose between them."""
+        return [row for row in calls if reached(row[1], row[0], self._evaluation) is not False]
 
     def keywords(self, call: ast.Call, names: Sequence[str], at: Place) -> Known | None:
         """What a call gives to `**kwargs` of a function with other parameters by their names."""

@@ -21,6 +21,7 @@ from precision_lint.facts.runs.interpreter.conditions import chosen, compared, c
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.exits import exits
 from precision_lint.facts.runs.interpreter.held import held
+from precision_lint.facts.runs.interpreter.imported_names import assigning
 from precision_lint.facts.runs.interpreter.known import (
     Items,
     Known,
@@ -35,7 +36,7 @@ from precision_lint.facts.runs.interpreter.places import MAX_CALLS, Miss, Place
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.interpreter.returns import Returns
-from precision_lint.facts.runs.interpreter.variables import Walk, changes
+from precision_lint.facts.runs.interpreter.variables import Walk, changes, set_by_functions
 from precision_lint.model.dtypes import ALIASES, DtypeName
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import T
@@ -150,6 +151,7 @@ class Evaluator:
         before, self._now.read = self._now.read, {}
         result = work()
         found, self._now.read = self._now.read, before
+        before |= found
         return result, tuple(found.values())
 
     def truth(self, node: ast.expr, file: ParsedPython) -> bool | None:
@@ -202,7 +204,7 @@ class Evaluator:
             case ast.Attribute(value=owner, attr=name):
                 return self._named(node, at) or Members(self).member(owner, name, at)
             case ast.Subscript(value=ast.Dict() as table, slice=key):
-                return Members(self).looked_up(table, self.at(key, at), at, node)
+                return Members(self).looked_up(table, at, self.at(key, at), at, node)
             case ast.Subscript(value=owner, slice=ast.Slice() as part):
                 return Members(self).part(owner, part, at)
             case ast.Subscript(value=owner, slice=key):
@@ -274,7 +276,25 @@ class Evaluator:
             if any(each.arg == node.id for each in arguments):
                 return Arguments(self).given(node.id, scope, at)
             scope = None if isinstance(scope, ast.Module) else syntax.function(scope) or syntax.tree
-        return None
+        return self._imported(node.id, at)
+
+    def _imported(self, name: str, at: Place) -> Known | None:
+        """What another module of the project keeps under a name: `from utils import DTYPES`."""
+        found = assigning(name, at.file, self.program.project)
+        if found is None:
+            return None
+        home, own = found
+        tree = syntax_tree(home).tree
+        return self._walk(own, tree, None, Place(home, {}, at.depth)).after(tree.body, None)
+
+    def _walk(self, name: str, scope: Scope, end: tuple[int, int] | None, at: Place) -> Walk:
+        return Walk(
+            lambda each, bound=None: self.at(each, at.with_names(bound)),
+            name,
+            end,
+            at.syntax.stores(scope, name),
+            changes(at.file).get(name, ()),
+        )
 
     def _assigned(self, node: ast.Name, scope: Scope, at: Place) -> Known | None:
         """The value of a variable where it is read: conditions that are known are decided."""
@@ -282,19 +302,15 @@ class Evaluator:
             return None
         own: Scope = at.syntax.function(node) or at.syntax.tree
         end = (node.lineno, node.col_offset) if own is scope else None
-        walk = Walk(
-            lambda each, bound=None: self.at(each, at.with_names(bound)),
-            node.id,
-            end,
-            at.syntax.stores(scope, node.id),
-            changes(at.file).get(node.id, ()),
-        )
+        walk = self._walk(node.id, scope, end, at)
         start: Known | None = None
         if not isinstance(scope, ast.Module) and any(
             each.arg == node.id for each in parameters(scope.args)
         ):
             start = Arguments(self).given(node.id, scope, at)
         if isinstance(scope, ast.Module):
+            if own is not scope and node.id in set_by_functions(at.file):
+                return None
             return self._global(node.id, walk, scope, at)
         return walk.after(scope.body, start)
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from precision_lint.facts.amp.regions.autocast import is_autocast
 from precision_lint.facts.runs.formats import yacs
+from precision_lint.facts.runs.interpreter.imported_names import assigning
 from precision_lint.facts.runs.interpreter.known import Given, Holder, Items, Known, Options, Thing
 from precision_lint.facts.runs.interpreter.places import MAX_CALLS, Evaluation, Miss, Place
 from precision_lint.facts.runs.interpreter.reaching import reached
@@ -15,7 +16,7 @@ from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.dtypes import ALIASES, DtypeName
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import qualified
-from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
 
 _Store: TypeAlias = "tuple[ParsedPython, ast.expr]"
 _RunningStore: TypeAlias = "tuple[bool | None, ParsedPython, ast.expr]"
@@ -105,7 +106,7 @@ class Members:
             is_options = inner is not None and isinstance(inner.value, Holder)
             return inner if is_options and index.value == 0 else None  # `parse_known_args()[0]`
         if isinstance(owner, ast.Name) and (table := self._table(owner, at)) is not None:
-            return self.looked_up(table, index, at, owner)
+            return self.looked_up(*table, index, at, owner)
         return self.member(owner, index.value, at) if isinstance(index.value, str) else None
 
     def part(self, owner: ast.expr, part: ast.Slice, at: Place) -> Known | None:
@@ -121,23 +122,26 @@ class Members:
             bounds.append(known.value)
         return whole.derived(whole.value[slice(*bounds)])
 
-    def _table(self, name: ast.Name, at: Place) -> ast.Dict | None:
-        """The display that a name stands for, if it is assigned once and nothing changes it."""
+    def _table(self, name: ast.Name, at: Place) -> tuple[ast.Dict, Place] | None:
+        """The display that a name stands for, if it is assigned once and nothing changes it, and
+        where it is.
+        """
         known = self._evaluation.at(name, at)
         if known is not None and not isinstance(known.value, Given):
             return None
         syntax = at.syntax
         for scope in (syntax.function(name), syntax.tree):
-            stores = syntax.stores(scope, name.id) if scope is not None else []
-            match [syntax.parent(store) for store in stores]:
-                case [
-                    ast.Assign(value=ast.Dict() as table) | ast.AnnAssign(value=ast.Dict() as table)
-                ]:
-                    return table
-        return None
+            if (table := _display(name.id, scope, syntax)) is not None:
+                return table, at
+        found = assigning(name.id, at.file, self._evaluation.program.project)
+        if found is None:
+            return None
+        home, own = found
+        table = _display(own, syntax_tree(home).tree, syntax_tree(home))
+        return (table, Place(home, {}, at.depth)) if table is not None else None
 
     def looked_up(
-        self, table: ast.Dict, index: Known | None, at: Place, node: ast.expr
+        self, table: ast.Dict, home: Place, index: Known | None, at: Place, node: ast.expr
     ) -> Known | None:
         """`{"bf16": torch.bfloat16}[args.dtype]`, at a node that raises for other keys."""
         if index is None or not index.is_plain:
@@ -145,7 +149,7 @@ class Members:
         for key, value in zip(table.keys, table.values, strict=True):
             match key:
                 case ast.Constant(value=one) if one == index.value:
-                    found = self._evaluation.at(value, at)
+                    found = self._evaluation.at(value, home)
                     return index.derived(found.value) if found is not None else None
         names = [key.value for key in table.keys if isinstance(key, ast.Constant)]
         is_added = index.value in self._evaluation.program.assigned
@@ -194,7 +198,7 @@ class Members:
         known = self._evaluation.at(owner, at)
         if isinstance(owner, ast.Name) and (table := self._table(owner, at)) is not None:
             before, self._evaluation.missed = self._evaluation.missed, []
-            found = self.looked_up(table, index, at, owner)
+            found = self.looked_up(*table, index, at, owner)
             is_missed, self._evaluation.missed = bool(self._evaluation.missed), before
             if is_missed:  # `get` raises nothing
                 assert index is not None
@@ -213,3 +217,12 @@ class Members:
         ):
             return self._evaluation.at(rest[0], at)
         return found
+
+
+def _display(name: str, scope: Scope | None, syntax: SyntaxTree) -> ast.Dict | None:
+    """The display that is all that a scope assigns to a name."""
+    stores = syntax.stores(scope, name) if scope is not None else []
+    match [syntax.parent(store) for store in stores]:
+        case [ast.Assign(value=ast.Dict() as table) | ast.AnnAssign(value=ast.Dict() as table)]:
+            return table
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from operator import contains
@@ -53,7 +53,7 @@ class Program(Memo):
     def _paths(self) -> Iterator[Path]:
         size = count = 0
         once = self.project.config_files.once
-        for path in islice(program_of(self.path, self.project), _MOST_READ):
+        for path in self.paths:
             length, is_of_settings, has_regions = once(
                 ("what is in", path), partial(_what_is_in, path)
             )
@@ -64,6 +64,21 @@ class Program(Memo):
                 return
             if count <= _MOST_FILES or has_regions:
                 yield path
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """All of its files, the nearest first."""
+        once = self.project.config_files.once
+        return once(
+            ("all files of a program", self.path),
+            lambda: tuple(islice(program_of(self.path, self.project), _MOST_READ)),
+        )
+
+    def mentioning(self, name: str) -> Iterator[ParsedPython]:
+        """All of its files whose text holds a name."""
+        for path in self.paths:
+            if name in self.project.config_files.text(path) and (file := self.project.module(path)):
+                yield file
 
     @cached_property
     def options(self) -> Mapping[str, Sequence[Declaration]]:
@@ -156,37 +171,47 @@ class Program(Memo):
         return self.fact(("calls", name), lambda: tuple(self._calls(name)))
 
     def calls_of(self, name: str, home: ParsedPython) -> list[tuple[ParsedPython, ast.Call]]:
-        """The calls of what a file defines, also under another name; not those of others with its
-        name.
+        """The calls of what a file defines in all files, also under another name; not those of
+        others with its name.
         """
+        return self.fact(("calls of", name, home), lambda: self._calls_of(name, home))
+
+    def _calls_of(self, name: str, home: ParsedPython) -> list[tuple[ParsedPython, ast.Call]]:
         from precision_lint.source.python.syntax_tree import syntax_tree
 
+        mentioning = [*self.mentioning(name)]
         found = [
             (file, call)
-            for file, call in self.calls(name)
+            for file, call in calls_in(mentioning, name)
             if file is home
             or not isinstance(call.func, ast.Name)
             or name in syntax_tree(file).names
+            or "import *" in file.text.text
         ]
-        for other in sorted(self._other_names.get((home.text.path.stem, name), ())):
-            found += [row for row in self.calls(other) if isinstance(row[1].func, ast.Name)]
-        return found
-
-    @cached_property
-    def _other_names(self) -> Mapping[tuple[str, str], set[str]]:
-        """What imports call things, by their module and name: `from a.b import C as D`."""
-        found: dict[tuple[str, str], set[str]] = {}
-        for file in self.files:
-            for module, name, other in _renamed(file):
-                found.setdefault((module, name), set()).add(other)
+        module = home.text.path.stem
+        others = {
+            row[2] for file in mentioning for row in _renamed(file) if row[:2] == (module, name)
+        }
+        for other in sorted(others):
+            calls = calls_in(self.mentioning(other), other)
+            found += [row for row in calls if isinstance(row[1].func, ast.Name)]
         return found
 
     def _calls(self, name: str) -> Iterator[tuple[ParsedPython, ast.Call]]:
-        from precision_lint.source.python.syntax_tree import syntax_tree
+        mentioning = (
+            file
+            for file in self.files
+            if file.fact(("mentions", name), partial(contains, file.text.text, name))
+        )
+        return calls_in(mentioning, name)
 
-        for file in self.files:
-            if file.fact(("mentions", name), partial(contains, file.text.text, name)):
-                yield from ((file, call) for call in syntax_tree(file).calls(name))
+
+def calls_in(files: Iterable[ParsedPython], name: str) -> Iterator[tuple[ParsedPython, ast.Call]]:
+    """The calls of what has a name in some files."""
+    from precision_lint.source.python.syntax_tree import syntax_tree
+
+    for file in files:
+        yield from ((file, call) for call in syntax_tree(file).calls(name))
 
 
 def keyword_of(call: ast.Call, name: str) -> ast.expr | None:

@@ -6,9 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import Protocol
 
+from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.model.memo import T
 from precision_lint.source.python.parse import ParsedPython
 
 
@@ -29,6 +31,9 @@ class Questions(Protocol):
 
     def option(self, name: str) -> Known | None:
         """An option by its name. What is worked out holds for all runs that do not give it."""
+
+    def noting(self, work: Callable[[], T]) -> tuple[T, tuple[Occurrence, ...]]:
+        """What some work comes to, and the settings that are read for it."""
 
     def truth(self, node: ast.expr, file: ParsedPython) -> bool | None:
         """Whether a condition holds; None if that is not known."""

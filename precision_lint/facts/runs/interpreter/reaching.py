@@ -4,21 +4,62 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TypeGuard
 
+from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.interpreter.exits import exits
 from precision_lint.facts.runs.interpreter.questions import Questions
 from precision_lint.facts.runs.interpreter.reachable import CALLED, is_main
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
     FUNCTIONS,
     FunctionDefinition,
+    Leaving,
 )
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _MOST_CALLS = 16
-_MOST_HOPS = 3
+_MOST_HOPS = 6
+
+
+@frozen(eq=False)
+class Condition:
+    """What has to hold, or to fail, for a run to come to a place: None if no expression says it."""
+
+    test: ast.expr | None
+    is_met: bool
+    file: ParsedPython
+    holds: bool | None
+    """Whether it is fulfilled; None if that is not known."""
+    read: tuple[Occurrence, ...] = ()
+    """The settings that were read to find out."""
+
+    @property
+    def shown(self) -> str:
+        """The condition as people write it."""
+        assert self.test is not None
+        text = ast.unparse(self.test)
+        match self.test:
+            case _ if self.is_met:
+                return text
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return ast.unparse(operand)
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _OPPOSITE:
+                opposite = ast.Compare(left, [_OPPOSITE[type(op)]()], [right])
+                return ast.unparse(opposite)
+            case ast.Compare() | ast.BoolOp():
+                return f"not ({text})"
+        return f"not {text}"
+
+
+_OPPOSITE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}  # fmt: skip
 
 
 def reached(
@@ -28,17 +69,19 @@ def reached(
 
     None if a condition is not known. Loops and callbacks are taken to run.
     """
-    syntax = syntax_tree(file)
     found: list[bool | None] = []
-    for state in _conditions(node, file, evaluator, syntax):
-        if state is False:
+    for condition in conditions(node, file, evaluator):
+        if condition.holds is False:
             return False
-        found.append(state)
+        found.append(condition.holds)
+    syntax = syntax_tree(file)
     function = syntax.function(node)
     if isinstance(function, ast.Lambda):
         state = reached(function, file, evaluator, hops)
         return False if state is False else None if None in found else state
-    if isinstance(function, FunctionDefinition) and hops:
+    if isinstance(function, FunctionDefinition):
+        if not hops:
+            return None
         owner = function
         state = evaluator.reaches_function(
             owner, file, hops, lambda: _called(owner, file, evaluator, syntax, hops)
@@ -49,34 +92,119 @@ def reached(
     return None if None in found else True
 
 
-def _conditions(
-    node: ast.AST, file: ParsedPython, evaluator: Questions, syntax: SyntaxTree
-) -> Iterator[bool | None]:
-    """Whether each condition holds that decides about a node in its function."""
+def undecided(node: ast.AST, file: ParsedPython, evaluator: Questions) -> Iterator[Condition]:
+    """The conditions of which it is not known whether a run fulfills them on its way to a node, the
+    nearest first: in its function, and around the only call of it that the run may come to.
+    """
+    for own in _way(node, file, evaluator, _MOST_HOPS):
+        for condition in own:
+            if condition.holds is None and condition.test is not None:
+                yield condition
+
+
+def fulfilled(node: ast.AST, file: ParsedPython, evaluator: Questions) -> tuple[Occurrence, ...]:
+    """The settings that fulfill conditions on the way of a run to a node."""
+    found: dict[Occurrence, None] = {}
+    for own in _way(node, file, evaluator, _MOST_HOPS):
+        for condition in own:
+            if condition.holds:
+                found |= dict.fromkeys(condition.read)
+    return (*found,)
+
+
+def _way(
+    node: ast.AST, file: ParsedPython, evaluator: Questions, hops: int
+) -> Iterator[list[Condition]]:
+    """The conditions in the function of a node, and in those that call it, as far as a run comes to
+    one call alone.
+    """
+    yield [*conditions(node, file, evaluator)]
+    uses = _uses_of_function(node, file, evaluator) if hops else []
+    alive = [row for row in uses if reached(row[1], row[0], evaluator, hops - 1) is not False]
+    if len(alive) == 1:
+        home, use = alive[0]
+        yield from _way(use, home, evaluator, hops - 1)
+
+
+def refuting(
+    node: ast.AST, file: ParsedPython, evaluator: Questions, hops: int = _MOST_HOPS
+) -> tuple[Occurrence, ...]:
+    """The settings because of which a run does not come to a node; none if there are other reasons
+    as well.
+    """
+    failing = [each for each in conditions(node, file, evaluator) if each.holds is False]
+    reasons = [each.read for each in failing]
+    uses = _uses_of_function(node, file, evaluator) if hops else []
+    if uses and all(reached(use, home, evaluator, hops - 1) is False for home, use in uses):
+        reasons += [refuting(use, home, evaluator, hops - 1) for home, use in uses]
+    if not all(reasons):
+        return ()
+    return (*dict.fromkeys(one for each in reasons for one in each),)
+
+
+def _uses_of_function(
+    node: ast.AST, file: ParsedPython, evaluator: Questions
+) -> Sequence[tuple[ParsedPython, ast.AST]]:
+    """Where the function around a node is called, if these are few places; of a method, where its
+    class is used, if torch calls the method or a condition chooses the class.
+    """
+    syntax = syntax_tree(file)
+    function = syntax.function(node)
+    if isinstance(function, ast.Lambda):
+        return [(file, function)]
+    if not isinstance(function, FunctionDefinition):
+        return ()
+    owner, program = syntax.parent(function), evaluator.program
+    found: list[tuple[ParsedPython, ast.AST]] = []
+    if isinstance(owner, ast.ClassDef):
+        chosen = ((one, _chosen(one).get(owner.name, ())) for one in program.files)
+        found = [(one, each) for one, nodes in chosen for each in nodes]
+        if found or function.name in ("__init__", *CALLED):
+            found += program.calls_of(owner.name, file)
+    found = found or [*program.calls_of(function.name, file)]
+    return found if len(found) <= _MOST_CALLS else ()
+
+
+def conditions(node: ast.AST, file: ParsedPython, evaluator: Questions) -> Iterator[Condition]:
+    """The conditions that decide about a node in its function, the nearest first."""
+    syntax = syntax_tree(file)
+
+    def judged(test: ast.expr, is_met: bool) -> Condition:
+        holds, read = evaluator.noting(lambda: evaluator.truth(test, file))
+        return Condition(test, is_met, file, holds if holds is None else holds is is_met, read)
+
     inner = node
     for parent in syntax.around(node):
         if isinstance(inner, ast.stmt) and isinstance(parent, ast.stmt):
             for statement in exits(file).before.get(inner, ()):
-                leaves = _leaves(statement, file, evaluator)
-                yield leaves if leaves is None else not leaves
+                leaves, read = evaluator.noting(partial(_leaves, statement, file, evaluator))
+                test = statement.test if _leaves_whole(statement) else None
+                stays = leaves if leaves is None else not leaves
+                yield Condition(test, False, file, stays, read)
         match parent:
             case ast.If() if is_main(parent):
-                yield file is evaluator.program.files[0]
+                yield Condition(None, True, file, file is evaluator.program.files[0])
             case ast.If(test=test, body=body) if inner is not test:
-                holds = evaluator.truth(test, file)
-                yield holds if holds is None else holds is (inner in body)
+                yield judged(test, inner in body)
             case ast.IfExp(test=test, body=one) if inner is not test:
-                holds = evaluator.truth(test, file)
-                yield holds if holds is None else holds is (inner is one)
+                yield judged(test, inner is one)
             case ast.BoolOp(op=op, values=values):
                 for value in values[: values.index(inner)] if inner in values else ():
-                    holds = evaluator.truth(value, file)
-                    yield holds if holds is None else holds is isinstance(op, ast.And)
+                    yield judged(value, isinstance(op, ast.And))
             case ast.ExceptHandler() | ast.match_case():
-                yield None
+                yield Condition(None, True, file, None)
         if isinstance(parent, FUNCTIONS):
             return
         inner = parent
+
+
+def _leaves_whole(statement: ast.stmt) -> TypeGuard[ast.If]:
+    """True for a condition whose block certainly leaves, and that has no other one."""
+    return (
+        isinstance(statement, ast.If)
+        and not statement.orelse
+        and isinstance(statement.body[-1], Leaving)
+    )
 
 
 def _leaves(statement: ast.stmt, file: ParsedPython, evaluator: Questions) -> bool | None:

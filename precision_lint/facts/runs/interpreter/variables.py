@@ -223,6 +223,14 @@ def changes(file: ParsedPython) -> Mapping[str, list[ast.expr]]:
     return found
 
 
+@fact
+def set_by_functions(file: ParsedPython) -> frozenset[str]:
+    """The global variables that functions of a file say they assign."""
+    return frozenset(
+        name for node in file.nodes if isinstance(node, ast.Global) for name in node.names
+    )
+
+
 def _held(holder: ast.expr) -> str:
     """The variable in `conf`, `vars(conf)`, `conf.__dict__`; empty for anything else."""
     match holder:

@@ -1,0 +1,242 @@
+"""What can be said of a setting whose value is not followed: the place that a run has it for.
+
+The ways of a setting lead to all places that some run may have it for. It is said to be for one of
+them only if the run is seen to come to that one, or may come to no other one. Else the words say
+how many there are, or what the run comes there by.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Set
+
+from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.runs.counterparts import plain
+from precision_lint.facts.runs.flows import Ends
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.reachable import CALLED, may_run
+from precision_lint.facts.runs.interpreter.reaching import reached, refuting, undecided
+from precision_lint.facts.runs.taking_calls import is_of_apex
+from precision_lint.facts.runs.torch_sinks import TorchPlace
+from precision_lint.facts.runs.understood import written_at
+from precision_lint.facts.runs.ways import key_of_holder
+from precision_lint.facts.settings.vocabulary import may_choose_precision
+from precision_lint.model.finding import Related
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
+from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.syntax import callee_name, compared_with_texts
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
+"""Words in the names of many programs."""
+_ARGUMENT = regex(r"\((\w+)=\)$")
+_MAKING = frozenset({
+    "zeros", "ones", "full", "empty", "normal", "uniform", "rand", "randn", "arange", "array",
+    "asarray", "tensor", "zeros_like", "ones_like", "full_like", "linspace", "eye",
+})  # fmt: skip
+"""Functions that make an array, which may stand for any input."""
+
+
+@frozen(slots=False)
+class Claim:
+    """A place that a run has a setting for.
+
+    It may come to `alike` places instead, this one included, or comes to it `only_if` a condition
+    holds. If `kept_by` is a setting, that one keeps the run from it.
+    """
+
+    place: TorchPlace
+    alike: int = 1
+    only_if: str = ""
+    kept_by: Occurrence | None = None
+    at: Related | None = None
+    """Where a file says what is called, if it is not seen which call of the program does so."""
+
+
+def claim_of(
+    ends: Ends,
+    places: list[TorchPlace],
+    name: str,
+    written: Occurrence,
+    evaluator: Evaluator,
+    is_called: bool = False,
+) -> Claim | None:
+    """The best place of those to which a setting leads: no argument of a call if there is another
+    one. One that another setting keeps the run from counts if no other place is left.
+    """
+    program = evaluator.program
+    idle: Claim | None = None
+
+    def order(place: TorchPlace) -> tuple[bool, bool, int, bool, bool]:
+        runs = may_run(place.node, place.file, program)
+        is_own = place.file.text.path == program.path
+        is_akin, is_used = _is_akin(place, program), _is_used(place, program)
+        return not is_akin, not is_used, _rank(place, program), not runs, not is_own
+
+    for place in sorted(places, key=order):
+        is_mentioned = is_called or _is_mentioned(place, program)
+        if not is_mentioned and not may_run(place.node, place.file, program):
+            continue
+        state = reached(place.node, place.file, evaluator)
+        if state is False:
+            idle = idle or _idle(place, written, evaluator)
+            continue
+        if state and may_run(place.node, place.file, program):
+            return Claim(place)
+        alike = _alternatives(place, places, evaluator)
+        only_if = _condition_of(place, written, name, evaluator) if alike == 1 else ""
+        return Claim(place, alike, only_if)
+    if idle is not None and idle.kept_by is not None and _has_other_ends(ends, evaluator):
+        return None
+    return idle
+
+
+def _idle(place: TorchPlace, written: Occurrence, evaluator: Evaluator) -> Claim | None:
+    """A place to which a run does not come because of the setting itself, or of another one."""
+    reasons = refuting(place.node, place.file, evaluator)
+    if not reasons:
+        return None
+    if any(written_at(one) == written_at(written) for one in reasons):
+        return Claim(place)
+    by = reasons[-1]
+    if isinstance(by.origin, CodePlace):  # it says nothing where a file is not followed
+        return Claim(place, only_if=f"{by.name} is not {shown(by.value)}")
+    return Claim(place, kept_by=by)
+
+
+def _condition_of(place: TorchPlace, written: Occurrence, name: str, evaluator: Evaluator) -> str:
+    """The nearest condition on the way to a place that neither the run nor the setting decides."""
+    for condition in undecided(place.node, place.file, evaluator):
+        test, value = condition.test, written.value
+        if test is None or not isinstance(value, str) or _holds_for(test, name, value) is None:
+            return condition.shown
+    return ""
+
+
+def _has_other_ends(ends: Ends, evaluator: Evaluator) -> bool:
+    """True if the run may read the setting for something that is not known."""
+    return any(reached(node, file, evaluator) is not False for node, file in ends.unknown)
+
+
+def _alternatives(best: TorchPlace, places: list[TorchPlace], evaluator: Evaluator) -> int:
+    """How many places a run may come to that say as much as the first, which it is not seen to come
+    to: each model of a family may have one.
+    """
+    program = evaluator.program
+
+    def kind(place: TorchPlace) -> tuple[int, bool]:
+        return _rank(place, program), may_run(place.node, place.file, program)
+
+    found = {(best.file.text.path, best.node.lineno)}
+    for place in places:
+        at = place.file.text.path, place.node.lineno
+        is_new = at not in found and kind(place) == kind(best)
+        if is_new and reached(place.node, place.file, evaluator) is not False:
+            found.add(at)
+    return len(found)
+
+
+def may_be_meant(place: TorchPlace, written: Occurrence, name: str) -> bool:
+    """False if a place is in a branch for other values of the setting itself."""
+    return not _is_for_another_value(place, name, written.value)
+
+
+def _is_for_another_value(place: TorchPlace, name: str, value: object) -> bool:
+    """True if a place is in a branch for other values of the setting itself."""
+    if not isinstance(value, str):
+        return False
+    inner: ast.AST = place.node
+    for parent in syntax_tree(place.file).within_function(place.node):
+        if isinstance(parent, ast.If) and inner is not parent.test:
+            holds = _holds_for(parent.test, name, value)
+            if holds is not None and holds is not (inner in parent.body):
+                return True
+        inner = parent
+    return False
+
+
+def _holds_for(test: ast.expr, name: str, value: str) -> bool | None:
+    """Whether `args.precision in ("fp16", "bf16")` holds for a value of `precision`."""
+    match compared_with_texts(test):
+        case left, texts, is_positive if key_of_holder(left) == name:
+            return (value in texts) is is_positive
+    return None
+
+
+def named_first(places: Iterable[TorchPlace], names: Set[str]) -> list[TorchPlace]:
+    """The places in classes that a file names, `model: DualEncoder`, if there are any, or all."""
+    places = [*places]
+    named = [
+        place
+        for place in places
+        if (owner := enclosing_class(place.node, syntax_tree(place.file))) is not None
+        and plain(owner.name) in names
+    ]
+    return named or places
+
+
+def _is_mentioned(place: TorchPlace, program: Program) -> bool:
+    """True if code mentions the function of a place: what calls it may be far from the start."""
+    name = _function_of(place)
+    return not name or program.project.python_source_matches(_mentioning(name).encode())
+
+
+def _is_used(place: TorchPlace, program: Program) -> bool:
+    """True if the program mentions the function of a place: others may share what defines it."""
+    name = _function_of(place)
+    files = program.project.config_files
+
+    def compute() -> bool:
+        mentions = re.compile(_mentioning(name))
+        return any(mentions.search(files.text(path)) for path in program.paths)
+
+    return not name or files.once(("mentioned in a program", program.path, name), compute)
+
+
+def _function_of(place: TorchPlace) -> str:
+    """The name of the function around a place, if somebody has to mention it."""
+    function = syntax_tree(place.file).function(place.node)
+    name = getattr(function, "name", "")
+    return "" if name.startswith("__") or name in CALLED else name
+
+
+def _mentioning(name: str) -> str:
+    return rf"(?<!def )\b{name}\b"
+
+
+def _is_akin(place: TorchPlace, program: Program) -> bool:
+    """True for a place in `sft_trainer.py` of `train_sft.py`, or in a class that it names:
+    `grpo_trainer.py`, which it imports as well, may be for another program.
+    """
+    own, other = ({*path.stem.lower().split("_")} for path in (program.path, place.file.text.path))
+    if not (own & other).isdisjoint(own - _GENERAL):
+        return True
+    owner = enclosing_class(place.node, syntax_tree(place.file))
+    text = program.project.config_files.text(program.path)
+    return owner is not None and re.search(rf"\b{owner.name}\b", text) is not None
+
+
+def _rank(place: TorchPlace, program: Program) -> int:
+    """How little a place says: a dtype of torch, apex, whether a loss is scaled, what a library
+    gets, and then a call of its own.
+    """
+    if place.kind not in ("argument", "cast"):
+        return int(place.kind == "scaler")
+    if isinstance(place.node, ast.Call) and is_of_apex(place.node, place.file):
+        return 0
+    name = callee_name(place.node) if isinstance(place.node, ast.Call) else ""
+    given = _ARGUMENT.search(place.subject)
+    if given is not None and not may_choose_precision(given[1]):
+        return 4  # `load(checkpoint_id=)`: it may be anything
+    is_own = program.functions(name) or program.classes(name)
+    return 3 if is_own or name in _MAKING else 2
+
+
+def shown(value: object) -> str:
+    """A value as people write it."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return str(value)

@@ -1,0 +1,308 @@
+"""Which place a run is said to have a setting for: branches, models and sections of this run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+PARSER = """\
+import argparse
+import torch
+from models import get_model
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--network")
+parser.add_argument("--fp16", action="store_true")
+args = parser.parse_args()
+"""
+MODELS = """\
+def get_model(name, **kwargs):
+    if name == "vit":
+        from .vit import Vit
+        return Vit()
+    elif name == "mobile":
+        from .mobile import Mobile
+        return Mobile(fp16=kwargs.get("fp16"))
+"""
+MOBILE = """\
+import torch
+from torch import nn
+
+class Mobile(nn.Module):
+    def __init__(self, fp16):
+        self.fp16 = fp16
+
+    def forward(self, x):
+        with torch.cuda.amp.autocast(self.fp16):
+            return self.layers(x)
+"""
+MADE = "model = get_model(args.network, fp16=args.fp16)\n"
+SCALED = """\
+scaler = torch.cuda.amp.GradScaler(growth_interval=100)
+for batch in loader:
+    if args.fp16:
+        scaler.scale(model(batch)).backward()
+"""
+
+
+def told(path: Path, files: dict[str, str], *named: str) -> str:
+    return run("explain-config", *named, cwd=project(path, files)).out
+
+
+@pytest.mark.parametrize(
+    ("network", "rest", "expected"),
+    [
+        ("mobile", "", "(autocast, models/mobile.py:9)"),
+        ("vit", "", "not used: network is vit (autocast, models/mobile.py:9)"),
+        ("vit", SCALED, "true (scaler, train.py:13)"),
+        ("vit", "if args.fp16:\n    prepare(model)\n", "not understood: --fp16 (run.sh:1)"),
+        ("$NET", "", "true (autocast, models/mobile.py:9, only if name == 'mobile')"),
+    ],
+)
+def test_the_model_that_a_run_makes(network: str, rest: str, expected: str, tmp_path: Path) -> None:
+    files = {
+        "train.py": PARSER + MADE + rest,
+        "models/__init__.py": MODELS,
+        "models/mobile.py": MOBILE,
+        "models/vit.py": "class Vit: pass\n",
+        "run.sh": f"python train.py --network {network} --fp16\n",
+    }
+    assert expected in told(tmp_path, files, "run.sh")
+
+
+EVALUATION = """\
+import argparse
+from training import load
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--amp", action="store_true")
+    args = parser.parse_args()
+    model = load(args.amp)
+
+if __name__ == "__main__":
+    main()
+"""
+TRAINING = """\
+import argparse
+import torch
+
+def load(amp):
+    return make(torch.float16 if amp else torch.float32)
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--amp", action="store_true")
+    args = parser.parse_args()
+    with torch.autocast("cuda", enabled=args.amp):
+        pass
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_the_main_function_of_another_program(tmp_path: Path) -> None:
+    files = {
+        "evaluate.py": EVALUATION,
+        "training.py": TRAINING,
+        "run.sh": "python evaluate.py --amp\n",
+    }
+    out = told(tmp_path, files, "run.sh")
+    assert "autocast" not in out
+    assert "--amp" in out
+
+
+CONFIG = "model: m\nepochs: 3\nlr: 1\nkind_dtype: bfloat16\nquantization_config:\n  group: 8\n"
+LOADING = """\
+import yaml
+import torch
+from library import Engine, Quantization
+
+config = yaml.safe_load(open("a.yaml"))
+print(config["model"], config["epochs"], config["lr"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "is_for"),
+    [
+        ('Engine(dtype=config["kind_dtype"])\n', True),
+        ('Engine(dtype=config.get("kind_dtype"))\n', True),
+        ('Engine(dtype=config["model_kwargs"]["kind_dtype"])\n', False),
+        (
+            'given = config.get("model_kwargs") or {}\nEngine(dtype=given.get("kind_dtype"))\n',
+            False,
+        ),
+        ('Quantization(**config["quantization_config"])\n', False),
+    ],
+)
+def test_a_key_of_another_section(code: str, is_for: bool, tmp_path: Path) -> None:
+    out = told(tmp_path, {"a.yaml": CONFIG, "train.py": LOADING + code}, "a.yaml")
+    assert ("argument of Engine(dtype=)" in out) is is_for
+    assert ("not understood: kind_dtype: bfloat16" in out) is not is_for
+
+
+RESULT = """\
+def prepare(model, kind):
+    if kind == "bfloat16":
+        announce()
+    return wrap(model)
+
+def cast(model, kind):
+    return kind.lower()
+
+print(Engine(dtype={}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "is_for"),
+    [
+        ('prepare(model, config["kind_dtype"])', False),
+        ('cast(model, config["kind_dtype"])', True),
+    ],
+)
+def test_what_a_function_returns_of_what_it_gets(given: str, is_for: bool, tmp_path: Path) -> None:
+    files = {"a.yaml": CONFIG, "train.py": LOADING + RESULT.format(given)}
+    assert ("argument of Engine(dtype=)" in told(tmp_path, files, "a.yaml")) is is_for
+
+
+HYDRA = """\
+import hydra
+from hydra.utils import instantiate
+
+def loaders(data):
+    return instantiate(data)
+
+@hydra.main(config_path="conf", config_name="config", version_base=None)
+def main(cfg):
+    instantiate({})
+    print(cfg.seed, cfg.epochs)
+    loaders(cfg.data)
+
+main()
+"""
+EXTRAS = """\
+seed: 1
+epochs: 2
+data:
+  name: a
+extras:
+  precision:
+    _target_: torch.set_float32_matmul_precision
+    precision: medium
+"""
+
+
+@pytest.mark.parametrize(
+    ("argument", "expected"),
+    [
+        ("cfg.extras", "(argument of set_float32_matmul_precision(precision=), train.py:9)"),
+        ("cfg.other", "(argument of set_float32_matmul_precision(precision=), conf/config.yaml:7)"),
+    ],
+)
+def test_the_call_that_makes_a_section(argument: str, expected: str, tmp_path: Path) -> None:
+    files = {
+        "conf/config.yaml": EXTRAS,
+        "train.py": HYDRA.replace("instantiate({})", f"instantiate({argument})"),
+    }
+    assert f"medium {expected}" in told(tmp_path, files, "conf/config.yaml")
+
+
+REFERRING = """\
+seed: 1
+epochs: 2
+use_bf16: true
+data: d
+arguments:
+  _target_: trl.SFTConfig
+  bf16: ${use_bf16}
+"""
+
+
+def test_a_setting_that_another_one_refers_to(tmp_path: Path) -> None:
+    files = {
+        "conf/config.yaml": REFERRING,
+        "train.py": HYDRA.replace("instantiate({})", "instantiate(cfg.arguments)"),
+        "run.sh": "python train.py use_bf16=False\n",
+    }
+    out = told(tmp_path, files, "run.sh")
+    assert "argument of SFTConfig(bf16=), train.py:9" in out
+
+
+IMPORTED = """\
+import argparse
+import torch
+from transformers import AutoModel
+from kinds import DTYPES
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--dtype")
+args = parser.parse_args()
+model = AutoModel.from_pretrained("m", torch_dtype=DTYPES[args.dtype])
+"""
+
+
+def test_a_table_that_is_imported(tmp_path: Path) -> None:
+    files = {
+        "train.py": IMPORTED,
+        "kinds/__init__.py": "from .table import DTYPES\n",
+        "kinds/table.py": 'import torch\nDTYPES = {"half": torch.float16}\nx["half"] = 1\n',
+        "run.sh": "python train.py --dtype half\n",
+    }
+    out = told(tmp_path, files, "run.sh")
+    assert "weights  float16" in out
+
+
+HELPER = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--precision")
+args = parser.parse_args()
+
+def region(device, dtype):
+    return torch.autocast(device, dtype=dtype)
+
+if args.precision == "fp16":
+    context = region("cuda", torch.float16)
+elif args.precision == "bf16":
+    context = region("cuda", torch.bfloat16)
+"""
+
+
+def test_the_calls_of_a_helper_that_a_run_comes_to(tmp_path: Path) -> None:
+    files = {"train.py": HELPER, "run.sh": "python train.py --precision bf16\n"}
+    assert "compute  bfloat16" in told(tmp_path, files, "run.sh")
+
+
+BRANCHES = """\
+import yaml
+import torch
+
+config = yaml.safe_load(open("a.yaml"))
+print(config["model"], config["epochs"], config["lr"])
+
+def region(runtime, kind):
+    if runtime.device.type != "cuda" or kind == "float32":
+        return nullcontext()
+    if kind == "bfloat16":
+        if not torch.cuda.is_bf16_supported():
+            raise ValueError
+        return torch.autocast("cuda", dtype=torch.bfloat16)
+    if kind == "float16":
+        return torch.autocast("cuda", dtype=torch.float16)
+    raise ValueError
+
+region(start(), config["kind_dtype"])
+"""
+
+
+def test_the_branch_of_the_value_is_shown_though_the_device_is_not_known(tmp_path: Path) -> None:
+    out = told(tmp_path, {"a.yaml": CONFIG, "train.py": BRANCHES}, "a.yaml")
+    assert "bfloat16 (autocast, train.py:13, only if not (runtime.device.type" in out
