@@ -14,9 +14,11 @@ from precision_lint.project.files import Project
 
 _RUNS = (
     rb"(?m)^(?:if __name__\b|(?:for|with|while) "
-    rb"|(?!(?:class|def|if|elif|print)\b)[A-Za-z_][\w.]*\()"
+    rb"|(?!(?:class|def|if|elif|print)\b)[A-Za-z_][\w.]*\("
+    rb"|@\w+\.(?:cls|command|flow|function|get|group|job|local_entrypoint|main|post|remote|route|task)\b)"
 )
-"""What a program does at its top level: its main part, a loop, or a call."""
+"""What a program does at its top level: its main part, a loop, a call, or a part that a tool starts
+by its decorator, as `modal run` and `ray job` do."""
 
 _PACKAGED = rb"(?m)^\[(?:project|build-system|tool\.poetry)\]|\bsetup\("
 _PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
@@ -53,9 +55,14 @@ def _is_packaged(path: Path, project: Project, matches: Matching) -> bool:
 
 
 def _is_named(path: Path, project: Project, imports: Imports, matches: Matching) -> bool:
-    """True if a page, a script, a configuration, a notebook or a text in code names a module."""
+    """True if a page, a script, a configuration, a notebook or a text in code names a module.
+
+    So it is if the module says how it is run: `modal run deploy/train.py`.
+    """
     name = (path.parent if path.stem == "__init__" else path).stem.encode()
     word, text = rb"\b%b\b" % name, rb"""["'][^"'\n]*\b%b\b""" % name
+    if matches(path, rb"\b%b\.py\b" % name):
+        return True
     others = [each for each in (*project.files, *project.pages) if each.suffix != ".py"]
     above = imports.above(path)
     return any(matches(each, word) for each in others) or any(

@@ -37,6 +37,8 @@ def test_a_module_that_no_program_imports(tmp_path: Path) -> None:
             "models/__init__.py": "from models.vit import ViT\n",
         },
         {"train.py": PROGRAM, MODULE: "class ViT:\n    pass\n\n\nfor each in (1, 2):\n    ViT()\n"},
+        {"train.py": PROGRAM, MODULE: "@app.function(gpu='T4')\ndef main():\n    pass\n"},
+        {"train.py": PROGRAM, MODULE: '"""Run it: `modal run models/vit.py`."""\n'},
         {"train.py": PROGRAM, "setup.py": "from setuptools import setup\n\nsetup(name='models')\n"},
         {"train.py": PROGRAM, "pyproject.toml": "[project]\nname = 'models'\n"},
         {"train.py": PROGRAM, "config.yaml": "model:\n  name: vit\n"},
