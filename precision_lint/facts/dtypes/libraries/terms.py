@@ -103,7 +103,7 @@ class Torch:
 
 @frozen
 class Distribution:
-    """An object whose tensors have the dtype that its parameters promote to, or that of the first."""
+    """An object of tensors in the dtype that its parameters promote to, or that of the first."""
 
     parameters: Term
     """A tuple of them."""
