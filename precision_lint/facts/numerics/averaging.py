@@ -60,12 +60,13 @@ def _gives_weights(iterated: ast.expr, file: ParsedPython) -> bool:
     if _OF_WEIGHTS.search(ast.unparse(iterated)) is not None:
         return True
     called = callee_name(iterated) if isinstance(iterated, ast.Call) else ""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    functions = (each for kind in kinds for each in file.nodes_of(kind))
     return any(
-        isinstance(node, FunctionDefinition)
-        and node.name == called
-        and _OF_WEIGHTS.search(ast.unparse(node)) is not None
-        for kind in (ast.FunctionDef, ast.AsyncFunctionDef)
-        for node in file.nodes_of(kind)
+        isinstance(each, FunctionDefinition)
+        and each.name == called
+        and _OF_WEIGHTS.search(ast.unparse(each)) is not None
+        for each in functions
     )
 
 

@@ -77,6 +77,18 @@ EXAMPLES: dict[str, str] = {
         torch.utils.data.ConcatDataset([[x], [x]])
         torch.utils.data.Subset([x, x], [0])
         torch.utils.data.random_split([x, x], [1, 1])
+        d = torch.distributions.Normal(x, x); r = d.sample()
+        d = torch.distributions.Normal(loc=x, scale=x); r = d.rsample()
+        d = torch.distributions.Normal(x, 1.0); r = d.mean
+        d = torch.distributions.Normal(x, x.float()); r = d.sample()
+        d = torch.distributions.LogNormal(x, x); r = d.log_prob(x)
+        d = torch.distributions.HalfNormal(x); r = d.sample((2,))
+        d = torch.distributions.Laplace(x, x); r = d.entropy()
+        d = torch.distributions.Uniform(x, x + 1); r = d.stddev
+        d = torch.distributions.Exponential(x); r = d.sample()
+        d = torch.distributions.Cauchy(x, x); r = d.sample()
+        d = torch.distributions.Gumbel(x, x); r = d.mode
+        d = torch.distributions.Independent(torch.distributions.Normal(x, x), 1); r = d.sample()
         torch.from_numpy(a)
         torch.nn.parallel.DataParallel(m)
         torch.distributed.nn.functional.all_gather(x)

@@ -25,6 +25,7 @@ from precision_lint.facts.dtypes.domain.values import (
 from precision_lint.facts.dtypes.libraries.terms import (
     Anything,
     Checkpoint,
+    Distribution,
     Either,
     Library,
     Many,
@@ -140,7 +141,7 @@ def value_of(example: str, dtype: str) -> Value:
 def is_open(term: object) -> bool:
     """Whether a row leaves something open."""
     match term:
-        case Anything() | Checkpoint() | Either() | Weights():
+        case Anything() | Checkpoint() | Distribution() | Either() | Weights():
             return True
         case Many(of):
             return is_open(of)

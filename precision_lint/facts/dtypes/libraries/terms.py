@@ -102,6 +102,14 @@ class Torch:
 
 
 @frozen
+class Distribution:
+    """An object of tensors in the dtype that its parameters promote to, or that of the first."""
+
+    parameters: Term
+    """A tuple of them."""
+
+
+@frozen
 class Result:
     """The result of calling it with a tuple of arguments."""
 
@@ -242,6 +250,7 @@ Term = (
     | Collated
     | Loaded
     | Torch
+    | Distribution
     | Result
     | Mapped
     | Widened

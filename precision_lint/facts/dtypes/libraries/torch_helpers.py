@@ -9,6 +9,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
     Anything,
     Checkpoint,
     Collated,
+    Distribution,
     Fixed,
     FromArray,
     Given,
@@ -97,6 +98,14 @@ ROWS = (
         Mapped(Given(0, "func"), Given(1, "tree")),
     ),
     Library(_TORCH, "torch.utils._pytree", "tree_map_", Given(1, "tree")),
+    # distributions
+    Library(
+        _TORCH,
+        "torch.distributions",
+        "Normal LogNormal HalfNormal Laplace Uniform Exponential Cauchy Gumbel",
+        Distribution(Rest()),
+    ),
+    Library(_TORCH, "torch.distributions", "Independent", Distribution(Rest())),
     # files and arrays
     Library(_TORCH, "torch", "from_numpy", FromArray(Given(0))),
     Library(_TORCH, "torch", "load", Checkpoint("anything")),

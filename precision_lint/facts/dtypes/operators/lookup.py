@@ -24,7 +24,7 @@ from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.calls import Argument, CallSite
 from precision_lint.facts.dtypes.domain.containers import item_of
-from precision_lint.facts.dtypes.domain.lattice import by_facet, join_all, reading
+from precision_lint.facts.dtypes.domain.lattice import by_facet, join_all, join_tensors, reading
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     NON_TENSOR,
@@ -59,6 +59,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
     Checkpoint,
     Collated,
     Default,
+    Distribution,
     Either,
     Fixed,
     FromArray,
@@ -86,6 +87,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
     Zipped,
 )
 from precision_lint.facts.dtypes.operators import functions
+from precision_lint.facts.dtypes.operators.promotion import promote
 from precision_lint.facts.origin import Kind
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64
 
@@ -107,6 +109,9 @@ ROWS: Mapping[str, Library] = {
 
 _PATTERNS: Mapping[str, tuple[tuple[re.Pattern[str], Library], ...]] = networks.PATTERNS
 """Rows of many classes of one package."""
+
+_PARAMETERS = frozenset({"loc", "scale", "low", "high", "rate", "base_distribution"})
+"""The keywords of distributions that are parameters."""
 
 _OWNERS: Mapping[str, str] = {
     "accelerator": "accelerate.Accelerator",
@@ -206,6 +211,8 @@ class _Reading:
                 return self._loaded(self.of(dataset))
             case Torch(function, arguments):
                 return functions.function(f"torch.{function}", self._with(self.of(arguments)))
+            case Distribution(parameters):
+                return self._distribution(self.of(parameters))
             case Result(function, arguments):
                 return self.call(self.of(function), self._with(self.of(arguments)))
             case Mapped(function, of):
@@ -317,6 +324,16 @@ class _Reading:
                 return functions.function("torch.stack", self._with(listed))
             case single:
                 return single
+
+    def _distribution(self, parameters: Value) -> Value:
+        """What a distribution gives: `sample` and `mean` have the dtype of its first parameter."""
+        keywords = [one.value for name, one in self.given.keywords.items() if name in _PARAMETERS]
+        match parameters:
+            case Sequence(items=tuple(items)) if given := (*items, *keywords):
+                default = self.given.default_dtype
+                made = join_tensors(promote(given, default), promote(given[:1], default))
+                return ModelOutput(replace(made, scalar=None))
+        return UNKNOWN
 
     def _collated(self, sample: Value) -> Value:
         """A batch of samples that are like this one."""

@@ -399,7 +399,7 @@ class Instances:
             case Instance(definition=definition, parameters=made):
                 if loaded is not None and self._classes.is_module(definition):
                     return replace(value, parameters=caller_chosen(loaded))
-                if made is not None and made.dtypes & HALF:
+                if made is not None and (made.dtypes & HALF or made.clauses):
                     return replace(value, parameters=replace(made, caller_chosen=True))
                 return replace(value, parameters=None)
         return in_containers(lambda one: self._as_held(owner, one), value)
