@@ -208,7 +208,9 @@ class PythonFile(ParsedPython):
         name = _CLASS.match(definition.source.text, definition.span.start)
         if name is None:
             return False
-        loading = rb"\b%b\.from_pretrained\([^()]*dtype" % name[1].encode()
+        own = name[1].encode()
+        # It begins with the name: a search that begins with `\b` takes twenty times as long.
+        loading = rb"%b(?<!\w%b)\.from_pretrained\([^()]*dtype" % (own, own)
         in_code = self.project.python_sources_matching(loading)
         return bool(in_code) or self.project.page_matches(loading)
 

@@ -22,7 +22,7 @@ class Kind(NamedTuple):
     """Bytes; a larger file has the record of an empty one, and so has one that cannot be read."""
 
 
-_KEPT = 16 << 20
+_KEPT = 4 << 20
 """Bytes of files that are kept for further records."""
 
 Record = tuple[str, str, str]

@@ -138,3 +138,17 @@ def test_what_nested_functions_close_over_is_freed_without_the_collector(tmp_pat
     finally:
         gc.enable()
     assert not [env for env in left if "kept_here" in env]
+
+
+@pytest.mark.parametrize(("rows", "is_looked_into"), [(50, True), (250, False)])
+def test_a_long_table_of_a_followed_function_is_passed_over(
+    rows: int, is_looked_into: bool, tmp_path: Path, interpreted: Counter[str]
+) -> None:
+    table = "".join(f"        'k{number}': made({number}),\n" for number in range(rows))
+    source = (
+        "def made(number):\n    return str(number)\n\ndef table():\n"
+        f"    return {{\n{table}    }}\n\ntable()['k1'].numpy()\n"
+    )
+    assert calls_of(tmp_path, main=source)
+    assert interpreted["table"]
+    assert bool(interpreted["made"]) is is_looked_into

@@ -99,6 +99,8 @@ class Evaluator:
         return attributes.attribute(self, self.read(node.value, env), node)
 
     def display(self, node: ast.Tuple | ast.List | ast.Set, env: Environment) -> Value:
+        if self._passes_over(node):
+            return Sequence(UNKNOWN)
         items = tuple(self.spread(item, env) for item in node.elts)
         if _is_long(node):
             return Sequence(join_all(items))
@@ -115,6 +117,8 @@ class Evaluator:
         return self(node, env)
 
     def dictionary(self, node: ast.Dict, env: Environment) -> Value:
+        if self._passes_over(node):
+            return Dictionary(UNKNOWN)
         items: dict[object, Value] | None = {}
         values: list[Value] = []
         for key, expression in zip(node.keys, node.values, strict=True):
@@ -133,6 +137,14 @@ class Evaluator:
         if items is None or _is_long(node):
             return Dictionary(join_all(values))
         return Dictionary(join_all(values), tuple(items.items()))
+
+    def _passes_over(self, node: ast.expr) -> bool:
+        """True for a table of a function that counts for its result alone: see `names`.
+
+        Of the top level, shorter ones are passed over.
+        """
+        is_seen = self.frame.records or self.analysis.records.takes_every
+        return not is_seen and _rows(node) >= _TABLE
 
     def comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Environment
@@ -369,10 +381,15 @@ class Evaluator:
 
 def _is_long(node: ast.expr) -> bool:
     """True for data rather than code: what each item is would cost more than it tells."""
-    return (node.end_lineno or node.lineno) - node.lineno >= _LONG
+    return _rows(node) >= _LONG
+
+
+def _rows(node: ast.expr) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno
 
 
 _LONG = 40
+_TABLE = 200
 
 _EVALUATE: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Constant: Evaluator.constant,

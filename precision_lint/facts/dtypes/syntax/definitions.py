@@ -78,23 +78,23 @@ class Function:
     def decorators(self) -> list[ast.expr]:
         return [] if isinstance(self.node, ast.Lambda) else self.node.decorator_list
 
+    def _is_decorated(self, *names: str) -> bool:
+        """True for a function under a decorator with one of some names: few have any."""
+        decorators = self.decorators
+        return bool(decorators) and any(innermost_name(each) in names for each in decorators)
+
     @property
     def is_static(self) -> bool:
-        return any(innermost_name(decorator) == "staticmethod" for decorator in self.decorators)
+        return self._is_decorated("staticmethod")
 
     @property
     def is_class_method(self) -> bool:
         is_implied = self.owner is not None and self.name.endswith(_OF_CLASSES)
-        return is_implied or any(
-            innermost_name(decorator) == "classmethod" for decorator in self.decorators
-        )
+        return is_implied or self._is_decorated("classmethod")
 
     @property
     def is_property(self) -> bool:
-        return any(
-            innermost_name(decorator) in {"property", "cached_property", "getter"}
-            for decorator in self.decorators
-        )
+        return self._is_decorated("property", "cached_property", "getter")
 
     @property
     def is_initialiser(self) -> bool:
@@ -113,7 +113,7 @@ class Function:
     @property
     def is_overload(self) -> bool:
         """True for a signature that `typing.overload` declares: the implementation is another."""
-        return any(innermost_name(decorator) == "overload" for decorator in self.decorators)
+        return self._is_decorated("overload")
 
     @property
     def casts_parameters(self) -> bool:
