@@ -16,15 +16,14 @@ from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.facts.runs.interpreter.places import Miss
 from precision_lint.facts.runs.interpreter.reaching import (
-    checked,
     fulfilled,
     reached,
     refuting,
     undecided,
+    without_checks,
 )
 from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
-from precision_lint.facts.runs.understood import written_at
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Related
@@ -129,12 +128,9 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     value, deciding = _value(sink, enabled, dtype, evaluator)
     if value is None and sink.kind == "weights" and dtype is not None:
         return None
-    leading = fulfilled(sink.node, sink.file, evaluator)
     if state is None:  # what is not known may keep the run from it, and these settings do not
-        around = leading
-    checks = {written_at(one) for one in checked(sink.node, sink.file, evaluator)}
-    checks -= {written_at(one) for one in leading}
-    around = tuple(one for one in around if written_at(one) not in checks)
+        around = fulfilled(sink.node, sink.file, evaluator)
+    around = without_checks(around, sink.node, sink.file, evaluator)
     settings = (*of_dtype, *of_switch, *around)
     written = deciding.written if deciding is not None else None
     possible = [one for one in (*of_switch, *around, *of_dtype) if _is_of_precision(one)]

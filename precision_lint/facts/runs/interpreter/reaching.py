@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TypeGuard
 
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.interpreter.exits import exits
 from precision_lint.facts.runs.interpreter.questions import Questions
 from precision_lint.facts.runs.interpreter.reachable import CALLED, is_main
+from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
@@ -110,9 +112,17 @@ def fulfilled(node: ast.AST, file: ParsedPython, evaluator: Questions) -> tuple[
     return _read(node, file, evaluator, are_checks=False)
 
 
-def checked(node: ast.AST, file: ParsedPython, evaluator: Questions) -> tuple[Occurrence, ...]:
-    """The settings that checks on the way of a run to a node read."""
-    return _read(node, file, evaluator, are_checks=True)
+def without_checks(
+    read: Iterable[Occurrence], node: ast.AST, file: ParsedPython, evaluator: Questions
+) -> tuple[Occurrence, ...]:
+    """Settings that are read on the way of a run to a node, but for those that only checks read."""
+    leading = {*map(_place, fulfilled(node, file, evaluator))}
+    checks = {*map(_place, _read(node, file, evaluator, are_checks=True))} - leading
+    return tuple(one for one in read if _place(one) not in checks)
+
+
+def _place(one: Occurrence) -> tuple[Path, Span]:
+    return one.file.text.path, one.origin.span
 
 
 def _read(
