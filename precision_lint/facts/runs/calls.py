@@ -24,7 +24,7 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.known import Given, Holder, Known, Settings
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
-from precision_lint.facts.runs.interpreter.reaching import reached
+from precision_lint.facts.runs.interpreter.reaching import reached, without_checks
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import DtypeName
 from precision_lint.model.finding import Related, Span
@@ -46,6 +46,7 @@ def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
         code = run.program.project.config_files.at(file.text.path)
         node = made.node
         state, around = evaluator.noting(partial(reached, node, file, evaluator))
+        around = without_checks(around, node, file, evaluator)
         if code is None or state is False:
             continue
         given = dict(_arguments(node, file, code, evaluator))

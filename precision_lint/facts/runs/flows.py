@@ -396,6 +396,14 @@ class _Flow:
         match statement:
             case ast.Assign(value=ast.Call() as call) if _makes_object(call):
                 pass  # `scaler = Scaler()`: what gets it gets no setting
+            case ast.Assign(targets=[ast.Name()], value=ast.Call() as call) if not _OF_DTYPE.search(
+                callee_name(call)
+            ):
+                pass  # `count = quantize(model)`
+            case ast.Assign(value=ast.Constant(value=int() | float() as number)) if not isinstance(
+                number, bool
+            ):
+                pass  # `replaced = 0` counts something
             case ast.Assign(value=ast.Constant(value=str(text))):
                 for read in self._kept(statement, file):
                     yield from self._with_text(text, read)

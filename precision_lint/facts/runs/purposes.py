@@ -31,6 +31,7 @@ from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program, calls_in
+from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
@@ -95,14 +96,22 @@ class Purposes:
             for run, used in self._of_classes(rest):
                 yield from _shown_with(used, run)
                 rest = _without(rest, used)
+        later: list[tuple[RunEnvironment, list[Use]]] = []
         for path in self._programs(rest):
             if not rest.settings:
                 return
             run = self._run(path, rest)
             used = [*self._uses(_asked(rest, run), run)]
+            later.append((run, [use for use in used if not _runs(use, run)]))
+            used = [use for use in used if _runs(use, run)]
             yield from _shown_with(used, run)
             rest = _without(rest, used)
             self._note_misses(rest, run)
+        for run, used in later:  # no program is seen to come to the place
+            left = {written_at(one) for one in rest.settings}
+            used = [use for use in used if not left.isdisjoint(map(written_at, use.settings))]
+            yield from _shown_with(used, run)
+            rest = _without(rest, used)
         if rest.launch is None and rest.settings:
             yield from self._agreed(rest)
 
@@ -216,6 +225,11 @@ class Purposes:
                     only_if=claim.only_if,
                     at=claim.at,
                 )
+
+
+def _runs(use: Use, run: RunEnvironment) -> bool:
+    """True if what a program mentions leads to a place: it may only share the file of it."""
+    return use.at is not None or may_run(use.sink.node, use.sink.file, run.program)
 
 
 def _shown_with(used: Sequence[Use], run: RunEnvironment) -> Iterator[EffectiveConfig]:

@@ -15,7 +15,13 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.facts.runs.interpreter.places import Miss
-from precision_lint.facts.runs.interpreter.reaching import fulfilled, reached, refuting, undecided
+from precision_lint.facts.runs.interpreter.reaching import (
+    fulfilled,
+    reached,
+    refuting,
+    undecided,
+    without_checks,
+)
 from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
@@ -124,6 +130,7 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
         return None
     if state is None:  # what is not known may keep the run from it, and these settings do not
         around = fulfilled(sink.node, sink.file, evaluator)
+    around = without_checks(around, sink.node, sink.file, evaluator)
     settings = (*of_dtype, *of_switch, *around)
     written = deciding.written if deciding is not None else None
     possible = [one for one in (*of_switch, *around, *of_dtype) if _is_of_precision(one)]

@@ -62,6 +62,8 @@ _COMMANDS = regex(
 """Names of entries that say what is started: of sweeps of W&B, of runx, of Determined."""
 _PROGRAM = regex(r"[\w./-]+\.py\b")
 _SHOWING = (".sh", ".bash", ".md")
+_CONFIG_NAMES = ("config-name", "config_name", "cn")
+"""Options of Hydra."""
 _MOST_FOLDERS = 5
 _MOST_SCRIPTS = 12
 _LEAST_LETTERS = 5
@@ -378,14 +380,22 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
 def _typed(text: str, near: ParsedConfig, path: Path, project: Recording) -> Iterator[Path]:
     """The programs of commands in a text that get a file: `# python train.py -c conf/a.yaml`."""
     files = project.config_files
-    for started in typed_commands(text, path.name, near.text.path, project):
+    for started in typed_commands(text, path.stem, near.text.path, project):
         named = (word.text for word in (*started.words, *started.launcher))
         named = (text.rpartition("=")[2] for text in named if text.endswith(path.name))
         program = program_of(started, near, project)
         if program is not None and not project.is_test(program):
             found = ((text, files.find(text, near.text.path)) for text in named)
-            if any(_names_it(text, at, path, program, project) for text, at in found):
+            is_its = any(_names_it(text, at, path, program, project) for text, at in found)
+            if is_its or _config_name(started) == path.stem:
                 yield program
+
+
+def _config_name(started: Launch) -> str:
+    """The name of the file that a command makes Hydra start from, without its suffix."""
+    given = {option.name: option.value for option in options(started.words)}
+    name = next((given[each] for each in _CONFIG_NAMES if each in given), None)
+    return name.removesuffix(".yaml") if isinstance(name, str) else ""
 
 
 def _names_it(text: str, found: Path | None, path: Path, program: Path, project: Recording) -> bool:

@@ -59,6 +59,10 @@ _MEASURED = regex(
 """Names of numbers that come out of a run: `fp16_bytes`, and not `num_fp16_layers`."""
 _LOGGED = regex(r"^log_|_to_(?:tensorboard|wandb|mlflow)$", re.IGNORECASE)
 """Names of what is written down: `log_loss_scale_to_tensorboard`."""
+_OF_WEIGHTS = regex(
+    rf"4bit_quant_(?:type|storage)$|^{_BITS}_(?:models?|modules?|layers)$", re.IGNORECASE
+)
+"""Names of the type of quantized weights, and of what is loaded in a type: any text is a choice."""
 _PLACE = regex(r"(?:path|dir|file|folder|name|url|repo)s?$", re.IGNORECASE)
 _FILE = regex(r"\.(?:json|ya?ml|toml|py|sh|txt|csv|log|pth?|bin|ckpt|safetensors|onnx)$")
 _CHOICE = regex(r"[\w.+:,=|-]{1,40}", re.ASCII)
@@ -159,6 +163,8 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
     or with none that is known. A rule needs `chooses_precision`.
     """
     if chooses_precision(name, value, section) or _is_tf32(value):
+        return True
+    if isinstance(value, str | None) and _OF_WEIGHTS.search(name.replace("-", "_")):
         return True
     name = (section if name.lower() in _SWITCHING else name).replace("-", "_")
     if not is_about_precision(name) or _PLACE.search(name) or _LOGGED.search(name):

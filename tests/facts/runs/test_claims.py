@@ -306,3 +306,122 @@ region(start(), config["kind_dtype"])
 def test_the_branch_of_the_value_is_shown_though_the_device_is_not_known(tmp_path: Path) -> None:
     out = told(tmp_path, {"a.yaml": CONFIG, "train.py": BRANCHES}, "a.yaml")
     assert "bfloat16 (autocast, train.py:13, only if not (runtime.device.type" in out
+
+
+CHECKED = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--bf16", action="store_true")
+parser.add_argument("--fp16", action="store_true")
+
+def main():
+    args = parser.parse_args()
+    if args.bf16 and args.fp16:
+        raise ValueError("only one of them")
+    torch.backends.cuda.matmul.allow_tf32 = True
+
+main()
+"""
+
+
+def test_a_check_that_raises_decides_nothing(tmp_path: Path) -> None:
+    files = {"train.py": CHECKED, "run.sh": "python train.py --bf16\n"}
+    out = told(tmp_path, files, "run.sh")
+    assert "tf32" not in out
+    assert "not understood: --bf16" in out
+
+
+COUNTED = """\
+def main():
+    if config["kind_dtype"] == "int8":
+        count = quantize(model)
+    else:
+        count = 0
+    if count == 0:
+        model.eval().to(torch.float32)
+
+main()
+"""
+
+
+def test_what_a_branch_counts_is_not_the_setting(tmp_path: Path) -> None:
+    files = {"a.yaml": CONFIG.replace("bfloat16", "int8"), "train.py": LOADING + COUNTED}
+    out = told(tmp_path, files, "a.yaml")
+    assert "not understood: kind_dtype" in out
+    assert "weights" not in out
+
+
+SHARED = """\
+import torch
+from library import Engine
+
+def train(config):
+    print(config["model"], config["epochs"], config["lr"])
+    Engine(dtype=config["kind_dtype"])
+
+def score(config):
+    print(config["model"], config["epochs"], config["lr"])
+"""
+STARTING = """\
+import sys
+import yaml
+from shared import {0}
+
+def main():
+    {0}(yaml.safe_load(open(sys.argv[1])))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_of_programs_that_share_code_the_one_that_comes_to_the_place(tmp_path: Path) -> None:
+    files = {
+        "shared.py": SHARED,
+        "evaluate.py": STARTING.format("score"),
+        "fit.py": STARTING.format("train"),
+        "conf/a.yaml": CONFIG,
+        "run.sh": "python evaluate.py conf/a.yaml\npython fit.py conf/a.yaml\n",
+    }
+    out = told(tmp_path, files, "conf/a.yaml")
+    assert "read by fit.py" in out
+    assert "argument of Engine(dtype=), shared.py:6" in out
+
+
+COMPOSING = """\
+import hydra
+from library import Engine
+
+@hydra.main(config_path="conf", config_name="{}", version_base=None)
+def main(cfg):
+    print(cfg.model, cfg.epochs, cfg.lr)
+    Engine(dtype=cfg.kind_dtype)
+
+main()
+"""
+
+
+def test_the_program_that_a_comment_starts_with_the_name_of_a_file(tmp_path: Path) -> None:
+    files = {
+        "train.py": COMPOSING.format("train"),
+        "search.py": COMPOSING.format("search"),
+        "conf/wide.yaml": f"# python search.py --config-name wide\n{CONFIG}",
+    }
+    assert "read by search.py" in told(tmp_path, files, "conf/wide.yaml")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_listed"),
+    [
+        ("bnb_4bit_quant_type: nf4", True),
+        ("fp8_models: a/b:model*.safetensors,a/b:encoder.pth", True),
+        ("model_type: nf4", False),
+    ],
+)
+def test_types_of_quantized_weights_are_settings_of_precision(
+    line: str, is_listed: bool, tmp_path: Path
+) -> None:
+    files = {"a.yaml": f"{CONFIG}{line}\n", "train.py": "import torch\n"}
+    assert (f"not understood: {line}" in told(tmp_path, files, "a.yaml")) is is_listed

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TypeGuard
 
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.interpreter.exits import exits
 from precision_lint.facts.runs.interpreter.questions import Questions
 from precision_lint.facts.runs.interpreter.reachable import CALLED, is_main
+from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
     FUNCTIONS,
@@ -37,6 +40,8 @@ class Condition:
     """Whether it is fulfilled; None if that is not known."""
     read: tuple[Occurrence, ...] = ()
     """The settings that were read to find out."""
+    is_check: bool = False
+    """True for what only raises: it chooses nothing."""
 
     @property
     def shown(self) -> str:
@@ -103,11 +108,30 @@ def undecided(node: ast.AST, file: ParsedPython, evaluator: Questions) -> Iterat
 
 
 def fulfilled(node: ast.AST, file: ParsedPython, evaluator: Questions) -> tuple[Occurrence, ...]:
-    """The settings that fulfill conditions on the way of a run to a node."""
+    """The settings that fulfill conditions on the way of a run to a node, but for checks."""
+    return _read(node, file, evaluator, are_checks=False)
+
+
+def without_checks(
+    read: Iterable[Occurrence], node: ast.AST, file: ParsedPython, evaluator: Questions
+) -> tuple[Occurrence, ...]:
+    """Settings that are read on the way of a run to a node, but for those that only checks read."""
+    leading = {*map(_place, fulfilled(node, file, evaluator))}
+    checks = {*map(_place, _read(node, file, evaluator, are_checks=True))} - leading
+    return tuple(one for one in read if _place(one) not in checks)
+
+
+def _place(one: Occurrence) -> tuple[Path, Span]:
+    return one.file.text.path, one.origin.span
+
+
+def _read(
+    node: ast.AST, file: ParsedPython, evaluator: Questions, are_checks: bool
+) -> tuple[Occurrence, ...]:
     found: dict[Occurrence, None] = {}
     for own in _way(node, file, evaluator, _MOST_HOPS):
         for condition in own:
-            if condition.holds:
+            if condition.holds and condition.is_check is are_checks:
                 found |= dict.fromkeys(condition.read)
     return (*found,)
 
@@ -180,7 +204,7 @@ def conditions(node: ast.AST, file: ParsedPython, evaluator: Questions) -> Itera
                 leaves, read = evaluator.noting(partial(_leaves, statement, file, evaluator))
                 test = statement.test if _leaves_whole(statement) else None
                 stays = leaves if leaves is None else not leaves
-                yield Condition(test, False, file, stays, read)
+                yield Condition(test, False, file, stays, read, _only_raises(statement))
         match parent:
             case ast.If() if is_main(parent):
                 yield Condition(None, True, file, file is evaluator.program.files[0])
@@ -196,6 +220,11 @@ def conditions(node: ast.AST, file: ParsedPython, evaluator: Questions) -> Itera
         if isinstance(parent, FUNCTIONS):
             return
         inner = parent
+
+
+def _only_raises(statement: ast.stmt) -> bool:
+    leaving = (node for node in walk(statement) if isinstance(node, Leaving))
+    return all(isinstance(node, ast.Raise) for node in leaving)
 
 
 def _leaves_whole(statement: ast.stmt) -> TypeGuard[ast.If]:
