@@ -1420,7 +1420,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("D14",),
         yields_to=(),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(

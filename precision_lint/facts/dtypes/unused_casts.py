@@ -15,6 +15,7 @@ from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Dtype, Tensor, Unknown
 from precision_lint.facts.dtypes.operators.conversions import CASTS
 from precision_lint.model.dtypes import FLOATING
+from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding
@@ -66,6 +67,8 @@ class UnusedCast:
     """The cast stands alone; else its result gets a name that is not read."""
     is_assignable: bool
     """The result can be given the name of what is cast."""
+    instead: Span | None = None
+    """What the code goes on with: the expression that was cast, once more and without the cast."""
 
 
 def may_be_unused_cast(node: ast.expr, file: PythonFile) -> bool:
@@ -93,7 +96,28 @@ def unused_cast(call: Call, file: PythonFile) -> UnusedCast | None:
         dtype,
         is_statement,
         is_statement and isinstance(cast, ast.Name) and not _is_of_loop(cast, syntax),
+        None if is_statement else _used_instead(statement, cast, file),
     )
+
+
+def _used_instead(statement: ast.stmt, cast: ast.expr, file: PythonFile) -> Span | None:
+    """Where a function has the expression again that the name of a cast stands for."""
+    syntax = syntax_tree(file)
+    match binding(cast, syntax) if isinstance(cast, ast.Name) else None:
+        case list() as values:
+            named = {ast.dump(each) for each in values if isinstance(each, ast.Subscript)}
+        case _:
+            return None
+    scope = syntax.function(statement) or file.tree
+    again = (
+        each
+        for each in walk(scope)
+        if isinstance(each, ast.Subscript)
+        and each.lineno > (statement.end_lineno or statement.lineno)
+        and ast.dump(each) in named
+    )
+    first = min(again, key=lambda each: (each.lineno, each.col_offset), default=None)
+    return None if first is None else file.span_of(first)
 
 
 def _target(call: Call, node: ast.Call) -> Dtype | None:
