@@ -83,6 +83,7 @@ RULE = Rule(
     triggers=((b"torch",), tuple(sorted(b".%b(" % name.encode() for name in UNUSED_CASTS))),
     calls=UNUSED_CASTS,
     pitfalls=("D14",),
+    preview=True,
 )
 
 _NARROW = frozenset({"bfloat16", "float16"})

@@ -1420,7 +1420,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("D14",),
         yields_to=(),
-        preview=False,
+        preview=True,
         hooks=frozenset({"check_call"}),
     ),
     Rule(

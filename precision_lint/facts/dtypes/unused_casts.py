@@ -89,6 +89,8 @@ def unused_cast(call: Call, file: PythonFile) -> UnusedCast | None:
     if isinstance(call.receiver, Tensor) and call.receiver.must_be(frozenset({dtype})):
         return None  # there is nothing to change
     syntax, cast = syntax_tree(file), node.func.value
+    if _is_made_so(cast, node, syntax):
+        return None
     is_statement = isinstance(statement, ast.Expr)
     return UnusedCast(
         call,
@@ -98,6 +100,21 @@ def unused_cast(call: Call, file: PythonFile) -> UnusedCast | None:
         is_statement and isinstance(cast, ast.Name) and not _is_of_loop(cast, syntax),
         None if is_statement else _used_instead(statement, cast, file),
     )
+
+
+def _is_made_so(cast: ast.expr, node: ast.Call, syntax: SyntaxTree) -> bool:
+    """True for `x.to(q.dtype)` of what is made by `zeros(…, dtype=q.dtype)` and its like."""
+    asked = {ast.dump(each) for each in (*node.args, *(one.value for one in node.keywords))}
+    match binding(cast, syntax) if isinstance(cast, ast.Name) else None:
+        case [*values] if values:
+            return all(
+                isinstance(made, ast.Call)
+                and any(
+                    one.arg == "dtype" and ast.dump(one.value) in asked for one in made.keywords
+                )
+                for made in values
+            )
+    return False
 
 
 def _used_instead(statement: ast.stmt, cast: ast.expr, file: PythonFile) -> Span | None:
@@ -251,7 +268,8 @@ def _is_tensor(call: Call, cast: ast.expr, file: PythonFile) -> bool:
     match call.receiver:
         case Tensor(caller_chosen=caller_chosen, may_be_other=may_be_other, scalar=scalar) as found:
             is_read = found.origin is not None and found.origin.kind in _OF_FILES
-            is_guess = may_be_other and (caller_chosen or scalar is None)
+            # modules have a dtype, too, so that its comparison says nothing of what they are
+            is_guess = may_be_other and (caller_chosen or scalar is None or not found.dtypes)
             return not (is_read or is_guess) or _is_used_as_tensor(cast, file)
         case Unknown():
             return _is_used_as_tensor(cast, file)
