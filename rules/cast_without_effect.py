@@ -61,6 +61,7 @@ from precision_lint.rule_api import (
     Finding,
     Fix,
     PythonFile,
+    Related,
     Rule,
     Severity,
     Span,
@@ -110,8 +111,15 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         confidence=_confidence(found, file),
         why="A cast of a tensor returns another tensor. Use what it returns.",
         fix=_fix(found, file),
+        related=_related(found, file),
         precisions=(precision,) if precision in ("fp16", "bf16") else RULE.precisions,
     )
+
+
+def _related(found: UnusedCast, file: PythonFile) -> list[Related]:
+    if found.instead is None:
+        return []
+    return [file.related(found.instead, f"this is what `{found.tensor}` was before the cast")]
 
 
 def _confidence(found: UnusedCast, file: PythonFile) -> Confidence:

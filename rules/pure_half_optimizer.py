@@ -91,7 +91,6 @@ RULE = Rule(
     intraprocedural=frozenset({"Accelerator", "GradScaler", "backward", "train"}),
     pitfalls=("E08",),
     yields_to=("MP310",),
-    preview=True,
 )
 
 _TOO_LARGE = 1e-3

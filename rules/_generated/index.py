@@ -810,7 +810,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("E08",),
         yields_to=("MP310",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(

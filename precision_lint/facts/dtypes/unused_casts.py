@@ -15,6 +15,7 @@ from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Dtype, Tensor, Unknown
 from precision_lint.facts.dtypes.operators.conversions import CASTS
 from precision_lint.model.dtypes import FLOATING
+from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding
@@ -66,6 +67,8 @@ class UnusedCast:
     """The cast stands alone; else its result gets a name that is not read."""
     is_assignable: bool
     """The result can be given the name of what is cast."""
+    instead: Span | None = None
+    """What the code goes on with: the expression that was cast, once more and without the cast."""
 
 
 def may_be_unused_cast(node: ast.expr, file: PythonFile) -> bool:
@@ -86,6 +89,8 @@ def unused_cast(call: Call, file: PythonFile) -> UnusedCast | None:
     if isinstance(call.receiver, Tensor) and call.receiver.must_be(frozenset({dtype})):
         return None  # there is nothing to change
     syntax, cast = syntax_tree(file), node.func.value
+    if _is_made_so(cast, node, syntax):
+        return None
     is_statement = isinstance(statement, ast.Expr)
     return UnusedCast(
         call,
@@ -93,7 +98,43 @@ def unused_cast(call: Call, file: PythonFile) -> UnusedCast | None:
         dtype,
         is_statement,
         is_statement and isinstance(cast, ast.Name) and not _is_of_loop(cast, syntax),
+        None if is_statement else _used_instead(statement, cast, file),
     )
+
+
+def _is_made_so(cast: ast.expr, node: ast.Call, syntax: SyntaxTree) -> bool:
+    """True for `x.to(q.dtype)` of what is made by `zeros(…, dtype=q.dtype)` and its like."""
+    asked = {ast.dump(each) for each in (*node.args, *(one.value for one in node.keywords))}
+    match binding(cast, syntax) if isinstance(cast, ast.Name) else None:
+        case [*values] if values:
+            return all(
+                isinstance(made, ast.Call)
+                and any(
+                    one.arg == "dtype" and ast.dump(one.value) in asked for one in made.keywords
+                )
+                for made in values
+            )
+    return False
+
+
+def _used_instead(statement: ast.stmt, cast: ast.expr, file: PythonFile) -> Span | None:
+    """Where a function has the expression again that the name of a cast stands for."""
+    syntax = syntax_tree(file)
+    match binding(cast, syntax) if isinstance(cast, ast.Name) else None:
+        case list() as values:
+            named = {ast.dump(each) for each in values if isinstance(each, ast.Subscript)}
+        case _:
+            return None
+    scope = syntax.function(statement) or file.tree
+    again = (
+        each
+        for each in walk(scope)
+        if isinstance(each, ast.Subscript)
+        and each.lineno > (statement.end_lineno or statement.lineno)
+        and ast.dump(each) in named
+    )
+    first = min(again, key=lambda each: (each.lineno, each.col_offset), default=None)
+    return None if first is None else file.span_of(first)
 
 
 def _target(call: Call, node: ast.Call) -> Dtype | None:
@@ -227,7 +268,8 @@ def _is_tensor(call: Call, cast: ast.expr, file: PythonFile) -> bool:
     match call.receiver:
         case Tensor(caller_chosen=caller_chosen, may_be_other=may_be_other, scalar=scalar) as found:
             is_read = found.origin is not None and found.origin.kind in _OF_FILES
-            is_guess = may_be_other and (caller_chosen or scalar is None)
+            # modules have a dtype, too, so that its comparison says nothing of what they are
+            is_guess = may_be_other and (caller_chosen or scalar is None or not found.dtypes)
             return not (is_read or is_guess) or _is_used_as_tensor(cast, file)
         case Unknown():
             return _is_used_as_tensor(cast, file)

@@ -36,6 +36,7 @@ from precision_lint.facts.dtypes.syntax.scopes import Scope, changed_by, scope_o
 from precision_lint.facts.dtypes.syntax.sources import NUMPY_RUNTIMES
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo, cached_property, fact
+from precision_lint.model.precision import LOW, precision_of
 from precision_lint.model.regex import regex
 from precision_lint.source.python.imports import imported_names, starred_imports
 from precision_lint.source.python.nodes import walk
@@ -45,14 +46,17 @@ from precision_lint.source.python.statements import (
     Definition,
     FunctionDefinition,
     bound_names,
+    own_nodes,
     own_statements,
     single_targets,
     targets,
 )
 from precision_lint.source.python.syntax import (
     callee_name,
+    compared_with_texts,
     dotted,
     innermost_name,
+    last_name,
     named_parameters,
     positional_parameters,
 )
@@ -139,6 +143,14 @@ class Function:
         return self.module.fact(
             (Function.casts_given, self.node, depth),
             lambda: casts_given(self.def_uses, names, casts_too, self.module.called),
+        )
+
+    @property
+    def compared_with_dtypes(self) -> frozenset[str]:
+        """The names, `x` of `self.x` too, that the body compares with the name of a half dtype."""
+        return self.module.fact(
+            (Function.compared_with_dtypes, self.node),
+            lambda: frozenset(_compared_with_dtypes(self.node)),
         )
 
     def called(self, call: ast.Call) -> Function | None:
@@ -595,6 +607,13 @@ def _functions_in(body: list[ast.stmt]) -> Iterator[FunctionDefinition]:
             yield node
         elif isinstance(node, ast.ClassDef):
             yield from _functions_in(node.body)
+
+
+def _compared_with_dtypes(node: AnyFunction) -> Iterator[str]:
+    for each in own_nodes(node):
+        compared = compared_with_texts(each) if isinstance(each, ast.Compare) else None
+        if compared is not None and any(precision_of(text) in LOW for text in compared[1]):
+            yield last_name(compared[0])
 
 
 def _attributes_cast(method: Function) -> Iterator[str]:

@@ -112,7 +112,7 @@ def _declared_or_given(
     given = _given(analysis, definition, parameter.arg)
     if not isinstance(given, Variable):
         return value
-    is_name = _is_name_of_dtype(value, parameter)
+    is_name = _is_name_of_dtype(value, definition, parameter)
     is_record = isinstance(value, Instance) and not analysis.classes.has_weights(value.definition)
     if is_name or is_record or isinstance(value, Unknown) or _holds_anything(value):
         return given
@@ -123,9 +123,12 @@ def _declared_or_given(
     return join(value, given) if is_default else chosen
 
 
-def _is_name_of_dtype(declared: Value, parameter: ast.arg) -> bool:
-    """True for `dtype: str`."""
-    return declared == NON_TENSOR and sources.DTYPE_NAME.search(parameter.arg) is not None
+def _is_name_of_dtype(declared: Value, definition: Function, parameter: ast.arg) -> bool:
+    """True for `dtype: str`, and for `half: str` in a function that tests `half == "float16"`."""
+    return declared == NON_TENSOR and (
+        sources.DTYPE_NAME.search(parameter.arg) is not None
+        or parameter.arg in definition.compared_with_dtypes
+    )
 
 
 def _is_of_loaded(analysis: Interprocedural, definition: Function) -> bool:
@@ -202,7 +205,7 @@ def _expected(
     span = module.file.span_of(parameter)
     is_integral = sources.INTEGRAL_NAME.search(name) is not None
     if not isinstance(declared, Unknown) or is_integral:
-        is_dtype = isinstance(declared, Dtype) or _is_name_of_dtype(declared, parameter)
+        is_dtype = isinstance(declared, Dtype) or _is_name_of_dtype(declared, definition, parameter)
         value = _default(analysis, definition, default) if default and is_dtype else UNKNOWN
         if isinstance(value, Dtype) and value.dtypes & HALF:
             return replace(value, may_be_other=True)
