@@ -586,18 +586,18 @@ def _changes_of(function: Function) -> frozenset[str]:
     `link` says the same of all functions of a body, but most of them are never asked for.
     """
     module, around = function.module, function.enclosing or function.module
-    beside = module.functions_in(around.file.tree if isinstance(around, Module) else around.node)
+    siblings = module.functions_in(around.file.tree if isinstance(around, Module) else around.node)
     name, node = function.name.rpartition(".")[2], function.node
-    if isinstance(node, ast.Lambda) or node not in beside.get(node.name, ()):
+    if isinstance(node, ast.Lambda) or node not in siblings.get(node.name, ()):
         return frozenset(function.scope.changed) - {name}
     found = set(module.definition(node).writes)
     pending = [node]
     reached: set[str] = set()
     while pending:
-        for each in module.naming(pending.pop(), beside.keys()) - reached:
+        for each in module.naming(pending.pop(), siblings.keys()) - reached:
             reached.add(each)
-            found |= module.scope(beside[each][-1]).changed.keys()
-            pending += beside[each]
+            found |= module.scope(siblings[each][-1]).changed.keys()
+            pending += siblings[each]
     return frozenset(found) - {name}
 
 
