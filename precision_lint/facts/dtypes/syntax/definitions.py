@@ -583,7 +583,7 @@ def module_of(file: ParsedPython) -> Module:
 def _changes_of(function: Function) -> frozenset[str]:
     """What the function changes, and those of the body around it that it comes to by their names.
 
-    `link` says the same of all functions of a body, but most of them are never asked for.
+    `link` says the same of all functions of a body, of which most are never needed.
     """
     module, around = function.module, function.enclosing or function.module
     siblings = module.functions_in(around.file.tree if isinstance(around, Module) else around.node)
