@@ -376,7 +376,9 @@ def _are_tensors(sink: sinks.Sink, file: PythonFile, argument: Argument) -> bool
     if sink.receiver:
         return not file.fact(_OTHER_FRAMEWORKS, lambda: _names_other_framework(file))
     if isinstance(argument.value, Tensor):
-        return not argument.value.may_be_other or argument.value.scalar is not None
+        value = argument.value
+        is_declared = value.origin is not None and value.origin.kind == "caller"
+        return is_declared or not value.may_be_other or value.scalar is not None
     return all(
         tensor.dtypes & sinks.LACKING and not tensor.may_be_other for tensor in _lacking(argument)
     )
