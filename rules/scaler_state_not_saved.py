@@ -81,7 +81,7 @@ RULE = Rule(
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _OPTIMIZER = regex("(?<![a-z])(?:optimizer|optim|opt)(?![a-z])")
-_RESUMING = rb"(?i)opt\w*(?:\[[^\]\n]*\])?\.load_state_dict\("
+_RESUMING = regex(r"(?i)opt\w*(?:\[[^\]\n]*\])?\.load_state_dict\(")
 """How the state of an optimizer is loaded: `self.optimizers["g"].load_state_dict(…)`."""
 
 
@@ -109,10 +109,11 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 
 def _is_resumed(file: PythonFile) -> bool:
     """True if the file, or one that runs with it, loads the state of an optimizer."""
-    if regex(_RESUMING.decode()).search(file.text.text):
+    if _RESUMING.search(file.text.text):
         return True
     path, project = file.text.path, file.project
-    return any(project.runs_with(each, path) for each in project.python_sources_matching(_RESUMING))
+    loading = project.python_sources_matching(_RESUMING.pattern.encode())
+    return any(project.runs_with(each, path) for each in loading)
 
 
 def _entries(node: ast.AST) -> Iterable[tuple[ast.expr | None, ast.expr]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from pathlib import Path
 
-from precision_lint.project import disk
-from precision_lint.project.pins import own_version
+from precision_lint.project.pins import contents, own_version
 
-_PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
+PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
+"""Files that say which distribution a folder builds."""
 
 
 def is_copy(package: Path, root: Path) -> bool:
@@ -20,13 +21,5 @@ def is_copy(package: Path, root: Path) -> bool:
         return False
     folders = package.parents[: len(package.relative_to(root).parts)]
     named = re.compile(rf"""\bname\s*=\s*["']?{package.name}\b""")
-    files = (folder / name for folder in folders for name in _PACKAGING)
-    return not any(named.search(_text(path)) for path in files)
-
-
-def _text(path: Path) -> str:
-    """What a file says; nothing if there is none."""
-    try:
-        return disk.read(path, disk.LARGEST_CONFIG).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    files = chain.from_iterable(contents(folder, PACKAGING) for folder in folders)
+    return not any(map(named.search, files))

@@ -79,7 +79,7 @@ def pinned_version(root: Path, library: str) -> str | None:
         | "{name}" \s* : \s* \{{ [^{{}}]* "version" \s* : \s* "==(?P<pipfile>\d+(?:\.\d+)+)
         """,
     )
-    for content in chain(_contents(root, FILES), _environments(root)):
+    for content in chain(contents(root, FILES), _environments(root)):
         if match := pin.search(content):
             return match["plain"] or match["conda"] or match["locked"] or match["pipfile"]
     for specifiers in images.requirements(root, conda):
@@ -91,7 +91,7 @@ def pinned_version(root: Path, library: str) -> str | None:
 def _installed_version(root: Path, name: str) -> str | None:
     """The version that the first install command of the documentation names."""
     pin = re.compile(rf"(?i)(?<![\w.-])(?:\w+::)?{name}==?(\d+(?:\.\d+)+)")
-    for content in _contents(root, DOCUMENTS):
+    for content in contents(root, DOCUMENTS):
         for command in _INSTALL.finditer(content):
             if match := pin.search(command[1]):
                 return match[1]
@@ -117,7 +117,7 @@ def lowest_version(root: Path, library: str) -> str | None:
     torchaudio), then what the documents say ("PyTorch 2.0 required"; those of the parts where the
     project's own say nothing), and then for which CUDA commands install torch.
     """
-    declared = [*_declared(_contents(root, DECLARATIONS), library)]
+    declared = [*_declared(contents(root, DECLARATIONS), library)]
     if not declared:
         declared += _declared(_environments(root), library)
     if not declared:
@@ -129,8 +129,8 @@ def lowest_version(root: Path, library: str) -> str | None:
     if not declared:
         declared += _documented(root, library, DOCUMENTS) or _documented(root, library, _OF_PARTS)
     if not declared and library == "torch":
-        contents = _contents(root, (*DECLARATIONS, *DOCUMENTS))
-        declared += [one for one in map(newest_torch, contents) if one is not None]
+        pages = contents(root, (*DECLARATIONS, *DOCUMENTS))
+        declared += [one for one in map(newest_torch, pages) if one is not None]
     return ".".join(map(str, min(declared))) if declared else None
 
 
@@ -159,7 +159,7 @@ def _in_folders_without_code(root: Path) -> Iterator[str]:
             for path in disk.matching(root, f"{depth}/{name}"):
                 folder = path.parent
                 if folder.name not in _OF_DOCUMENTATION and not disk.matching(folder, "**/*.py"):
-                    yield from _contents(folder, (path.name,))
+                    yield from contents(folder, (path.name,))
 
 
 def _in_images(root: Path, library: str) -> Iterator[tuple[int, ...]]:
@@ -172,7 +172,7 @@ def _in_images(root: Path, library: str) -> Iterator[tuple[int, ...]]:
 def _by_companions(root: Path) -> Iterator[tuple[int, ...]]:
     """The torch that the requirements of torchvision and torchaudio ask for."""
     for package in COMPANIONS:
-        for version in _declared(_contents(root, DECLARATIONS), package):
+        for version in _declared(contents(root, DECLARATIONS), package):
             if (torch := torch_of_companion(package, version)) is not None:
                 yield torch
 
@@ -208,7 +208,7 @@ def _documented(root: Path, library: str, pages: Sequence[str]) -> list[tuple[in
         rf"|^from pytorch/{name}:|nvcr\.io/nvidia/{name}:)(\d+(?:\.\d+)+)",
         re.MULTILINE,
     )
-    mentions = (each for content in _contents(root, pages) for each in mention.finditer(content))
+    mentions = (each for content in contents(root, pages) for each in mention.finditer(content))
     named = (_release(library, tuple(map(int, each[1].split(".")))) for each in mentions)
     return [each for each in named if each is not None]
 
@@ -240,12 +240,13 @@ def _lowest(specifiers: str) -> tuple[int, ...] | None:
 
 def _environments(root: Path) -> Iterator[str]:
     """What environments of Conda list that have names of their own."""
-    for content in _contents(root, ENVIRONMENTS):
+    for content in contents(root, ENVIRONMENTS):
         if _ENVIRONMENT.search(content) and _NAMED.search(content):
             yield content
 
 
-def _contents(root: Path, patterns: Sequence[str]) -> Iterator[str]:
+def contents(root: Path, patterns: Sequence[str]) -> Iterator[str]:
+    """What the files of a folder say whose paths match one of some patterns, each file once."""
     seen: set[Path] = set()
     for pattern in patterns:
         for path in disk.matching(root, pattern):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from precision_lint.facts.project.imports import Imports
 from precision_lint.project import disk
+from precision_lint.project.copies import PACKAGING
 from precision_lint.project.files import Project
 
 _RUNS = (
@@ -21,7 +22,6 @@ _RUNS = (
 by its decorator, as `modal run` and `ray job` do."""
 
 _PACKAGED = rb"(?m)^\[(?:project|build-system|tool\.poetry)\]|\bsetup\("
-_PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
 
 _OF_OTHERS = rb"(?:diffusers|mmcv|timm|torch|torchaudio|torchvision|transformers)\b"
 _IMPORTING = (
@@ -50,7 +50,7 @@ def is_unreached(path: Path, project: Project, imports: Imports, matches: Matchi
 def _is_packaged(path: Path, project: Project, matches: Matching) -> bool:
     """True if a folder around a module is a distribution that others install."""
     inside = len(path.relative_to(project.root).parts)
-    files = (folder / name for folder in path.parents[:inside] for name in _PACKAGING)
+    files = (folder / name for folder in path.parents[:inside] for name in PACKAGING)
     return any(disk.is_file(each) and matches(each, _PACKAGED) for each in files)
 
 

@@ -1,4 +1,4 @@
-"""What a function changes is worked out for itself: it is what all effects of its body say."""
+"""The changes of one function, worked out alone, are those that the whole body's effects give."""
 
 from __future__ import annotations
 
