@@ -1,6 +1,7 @@
 """Hold the dtype flow against torch, over as many random programs as there is time for.
 
     python scripts/flow_oracle.py --programs 100000 --jobs 2
+    python scripts/flow_oracle.py --programs 50000 --jobs 16 --device cuda
 
 Prints how many probes the flow contradicts, with the least program for each way of doing so, how
 often it knows the dtype exactly, and the constructs at which it loses it.
@@ -17,7 +18,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from datetime import date
-from functools import reduce
+from functools import partial, reduce
+from multiprocessing import get_context
 from operator import iadd, itemgetter
 from pathlib import Path
 from textwrap import indent
@@ -35,7 +37,7 @@ CHUNK = 250
 CONSTRUCTS = 30
 
 
-def examples(total: Tally, most: int) -> Iterator[str]:
+def examples(total: Tally, most: int, device: str) -> Iterator[str]:
     """The least programs that contradict, for each cause and construct, frequent ones first.
 
     Of a program's contradictions of one cause the first counts: later ones mostly follow from it.
@@ -43,11 +45,11 @@ def examples(total: Tally, most: int) -> Iterator[str]:
     firsts = {(seed, found.cause): found for seed, found in reversed(total.contradictions)}
     ways: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for (seed, cause), found in sorted(firsts.items(), key=itemgetter(0)):
-        ways[cause, random_program(seed).constructs[found.probe]].append(seed)
+        ways[cause, random_program(seed, device).constructs[found.probe]].append(seed)
     printed: set[str] = set()
     for (cause, construct), seeds in sorted(ways.items(), key=lambda way: -len(way[1]))[:most]:
         found = firsts[seeds[0], cause]
-        least = minimal(random_program(seeds[0]).source, cause).replace(IMPORTS, "")
+        least = minimal(random_program(seeds[0], device).source, cause).replace(IMPORTS, "")
         nameless = re.sub(r"\d+", "", least)
         if nameless in printed:
             continue
@@ -58,23 +60,31 @@ def examples(total: Tally, most: int) -> Iterator[str]:
         )
 
 
+def _pool(jobs: int, device: str) -> ProcessPoolExecutor:
+    """Processes for the chunks: a GPU gets a new one for each, as a failed kernel ends the old."""
+    if device == "cpu":
+        return ProcessPoolExecutor(jobs)
+    return ProcessPoolExecutor(jobs, get_context("spawn"), max_tasks_per_child=1)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--programs", type=int, default=10_000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0, help="the first program's")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--examples", type=int, default=20, help="how many to reduce and print")
     options = parser.parse_args()
     began = time.monotonic()
     end = options.seed + options.programs
     chunks = [range(at, min(at + CHUNK, end)) for at in range(options.seed, end, CHUNK)]
-    with ProcessPoolExecutor(options.jobs) as pool:
-        total = reduce(iadd, pool.map(tally, chunks), Tally())
+    with _pool(options.jobs, options.device) as pool:
+        total = reduce(iadd, pool.map(partial(tally, device=options.device), chunks), Tally())
     seconds = time.monotonic() - began
     causes = Counter(found.cause for _, found in total.contradictions)
     print(
         f"{date.today()}  precision-lint {__version__}  torch {torch.__version__}"
-        f"  Python {platform.python_version()}  seeds {options.seed} to {end - 1}"
+        f"  {options.device}  Python {platform.python_version()}  seeds {options.seed} to {end - 1}"
     )
     print(f"programs       {total.programs:>9,}  ({total.raised / total.programs:.1%} raise)"
           f"  {total.programs / seconds:.0f} a second")  # fmt: skip
@@ -85,7 +95,7 @@ def main() -> int:
     for construct, count in total.lost.most_common(CONSTRUCTS):
         exact, fixed = total.exact[construct], total.fixed[construct]
         print(f"{count:>7,}  {exact / fixed:>6.1%} of {fixed:>7,}  {construct}")
-    for example in examples(total, options.examples):
+    for example in examples(total, options.examples, options.device):
         print(f"\n{example}", end="")
     return int(bool(total.contradictions))
 

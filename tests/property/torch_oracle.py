@@ -130,6 +130,9 @@ def executed(source: str) -> tuple[dict[int, Seen], Exception | None]:
         raised = error
     finally:
         torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
+        for device in ("cpu", "cuda"):  # a generator that was not exhausted keeps its region open
+            torch.set_autocast_enabled(device, False)
     return dict(seen), raised
 
 
@@ -201,12 +204,14 @@ def describe(value: Value | None) -> str:
     return type(value).__name__
 
 
-def tally(seeds: range) -> Tally:
-    """Judge the programs of some seeds."""
+def tally(seeds: range, device: str = "cpu") -> Tally:
+    """Judge the programs of some seeds, up to one that ends all use of the GPU."""
     torch.set_num_threads(1)
     total = Tally()
     for seed in seeds:
-        program = random_program(seed)
+        if not _works(device):
+            break
+        program = random_program(seed, device)
         values, seen, found, raised = judged(program.source)
         total.programs += 1
         total.raised += raised
@@ -224,6 +229,15 @@ def tally(seeds: range) -> Tally:
                 total.lost[construct] += 1
                 is_first = False
     return total
+
+
+def _works(device: str) -> bool:
+    """False after an assertion in a CUDA kernel: every later call of the process raises."""
+    try:
+        torch.ones(1, device=device).item()
+    except RuntimeError:
+        return False
+    return True
 
 
 def still_contradicts(source: str, cause: str) -> bool:

@@ -80,9 +80,23 @@ class Scope:
     in_main: bool = True
 
 
-def random_program(seed: int) -> Program:
-    """The program of a seed."""
-    return _Writer(Random(seed)).program()
+def random_program(seed: int, device: str = "cpu") -> Program:
+    """The program of a seed, whose tensors and autocast regions are on `device`."""
+    program = _Writer(Random(seed)).program()
+    return program if device == "cpu" else _moved(program, device)
+
+
+def _moved(program: Program, device: str) -> Program:
+    """The same program on another device: where it makes tensors, moves them, and opens regions."""
+    source = program.source.replace(IMPORTS, f'{IMPORTS}torch.set_default_device("{device}")\n')
+    for here, there in (
+        ('"cpu"', f'"{device}"'),
+        ("'cpu'", f"'{device}'"),
+        (".cpu()", f".{device}()"),
+        ("torch.from_numpy(", "torch.as_tensor("),
+    ):
+        source = source.replace(here, there)
+    return Program(source, program.constructs)
 
 
 class _Writer:

@@ -191,6 +191,32 @@ BF16 = "x = torch.ones(2, dtype=torch.bfloat16)\n"
             "float32",
             id="autocast widens",
         ),
+        *(
+            pytest.param(
+                f"with torch.autocast('{device}', dtype=torch.bfloat16):\n"
+                f"    y = {widened}\ny.numpy()",
+                dtype,
+                id=f"autocast on {device}: {widened}",
+            )
+            for widened in (
+                "nn.LayerNorm(2).bfloat16()(torch.ones(2).bfloat16())",
+                "nn.GroupNorm(1, 2).bfloat16()(torch.ones(2).bfloat16())",
+                "1 / torch.ones(2).bfloat16()",
+            )
+            for device, dtype in (("cuda", "float32"), ("cpu", "bfloat16"))
+        ),
+        pytest.param(
+            "with torch.autocast('cuda', dtype=torch.bfloat16):\n"
+            "    y = nn.BatchNorm1d(2).bfloat16()(torch.ones(2, 2).bfloat16())\ny.numpy()",
+            "bfloat16",
+            id="autocast leaves a batch norm alone",
+        ),
+        pytest.param(
+            "x = torch.ones(2).bfloat16()\nwith torch.autocast('cuda', dtype=torch.bfloat16):\n"
+            "    y = x / 2 * (x[0] / x)\ny.numpy()",
+            "bfloat16",
+            id="autocast leaves other quotients alone",
+        ),
         pytest.param("import tensorflow as tf\ntf.ones(1).numpy()", "NonTensor", id="tensorflow"),
         pytest.param(
             "torch.from_numpy(a).numpy()",

@@ -39,6 +39,7 @@ from precision_lint.facts.dtypes.libraries.networks import IMAGES
 from precision_lint.facts.dtypes.operators import functions
 from precision_lint.facts.dtypes.operators.autocast import cast
 from precision_lint.facts.dtypes.operators.conversions import is_setting_of_dtype
+from precision_lint.facts.dtypes.operators.signature import Operator
 from precision_lint.facts.dtypes.syntax import mutations, sources
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.model.dtypes import FLOAT32, FLOATING, HALF, INT64
@@ -132,6 +133,12 @@ _AFFINE = {
 """Norms by the argument that gives them weights: where it stands, its name, its default."""
 
 _LINEAR = FUNCTIONS["nn.functional.linear"]
+# The layers with weights that autocast does not cast as it casts a matrix product: on CUDA it makes
+# float32 of what most norms are given, weights included (torch 2.13; seen on an H100).
+_NOT_PRODUCTS = {
+    "Embedding": "embedding", "BatchNorm": "batch_norm", "GroupNorm": "group_norm",
+    "InstanceNorm": "instance_norm", "LayerNorm": "layer_norm", "RMSNorm": "rms_norm",
+}  # fmt: skip
 
 
 def of_torch(name: str, given: CallSite) -> Model:
@@ -277,10 +284,11 @@ def called(model: Model, given: CallSite) -> Value:
     if model.layers and given.autocast is not None and len(given.arguments) == 1:
         return _one_after_the_other(model, given)
     if name.startswith(_BY_PARAMETERS):
-        region = given.autocast
-        if region is not None and "Norm" not in name and name != "Embedding":
-            return cast(model.parameters, _LINEAR, region)
-        parameters = model.parameters
+        row = _row_of_layer(name)
+        computed = cast(model.parameters, row, given.autocast)
+        if given.autocast is not None and row is _LINEAR:
+            return computed
+        parameters = computed if isinstance(computed, Tensor) else model.parameters
         if parameters.caller_chosen and name != "Embedding":
             parameters = _in_dtype_of(given.first, parameters)
         return replace(parameters, scalar=False)
@@ -293,6 +301,14 @@ def called(model: Model, given: CallSite) -> Value:
             keeps = tensor_of(value).must_be(_FLOAT32)
             return output(replace(model, is_known=model.is_known and not keeps), given)
     return output(model, given)
+
+
+def _row_of_layer(name: str) -> Operator:
+    """The function that a layer with weights calls, which says what autocast makes of it."""
+    for kind, function in _NOT_PRODUCTS.items():
+        if name.startswith(kind):
+            return FUNCTIONS[f"nn.functional.{function}"]
+    return _LINEAR
 
 
 def _one_after_the_other(model: Model, given: CallSite) -> Value:

@@ -80,7 +80,7 @@ def of_math(name: str) -> NonTensor:
 
 def of_numbers(left: Value, right: Value, op: type[ast.operator]) -> NonTensor | None:
     """What an operator gives for two numbers whose values do not count; None for other objects."""
-    if op not in _OPERATORS or not (_is_number(left) and _is_number(right)):
+    if op not in _OPERATORS or not (is_number(left) and is_number(right)):
         return None
     match right:
         case Constant(value=int() | float() as exponent) if op is ast.Pow and exponent < 0:
@@ -90,7 +90,8 @@ def of_numbers(left: Value, right: Value, op: type[ast.operator]) -> NonTensor |
     return NON_TENSOR if op is ast.Pow else INTEGER
 
 
-def _is_number(value: Value) -> bool:
+def is_number(value: Value) -> bool:
+    """True for an integer or a float of Python."""
     match value:
         case Constant(value=bool()):
             return False

@@ -46,7 +46,7 @@ from precision_lint.facts.dtypes.domain.values import (
 from precision_lint.facts.dtypes.operators import array_results
 from precision_lint.facts.dtypes.operators.autocast import cast
 from precision_lint.facts.dtypes.operators.kinds import CHOICES, complex_of, result_dtype
-from precision_lint.facts.dtypes.operators.numbers import of_numbers
+from precision_lint.facts.dtypes.operators.numbers import is_number, of_numbers
 from precision_lint.facts.dtypes.syntax.sources import NUMPY_DTYPES
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.model.dtypes import BFLOAT16, BOOL, DTYPES, FLOAT32, FLOATING, HALF, INT64
@@ -93,6 +93,9 @@ def operator(
     if is_tensor(left) or is_tensor(right) or is_product:
         name = _OPERATORS[op]
         row = METHODS[name]
+        if op is ast.Div and is_number(left):
+            # torch computes it as `right.reciprocal() * left`
+            right = cast(as_tensor(right), METHODS["reciprocal"], autocast)
         operands = [cast(as_tensor(value), row, autocast) for value in (left, right)]
         promoted = (name in AGREEING and agreed(operands)) or promote(operands, default)
         if row.shape == "contracts":
