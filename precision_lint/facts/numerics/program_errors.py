@@ -7,6 +7,7 @@ import re
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Model, Tensor, Value
+from precision_lint.facts.dtypes.interpreter.models import OF_THE_OUTPUT
 from precision_lint.facts.dtypes.operators.agreement import IN_C, disagreement
 from precision_lint.facts.dtypes.operators.collectives import refused
 from precision_lint.facts.dtypes.operators.lacking import lacking
@@ -25,10 +26,10 @@ from precision_lint.model.regex import regex
 
 _CASTING = regex(
     r"\b(?:deepspeed|accelerate|apex|fabric|colossalai|set_default_\w+)\b"
-    r"|\.(?:modules|named_modules|children|named_children|apply|_apply)\(",
+    r"|\.(?:modules|named_modules|children|named_children|apply|_apply|\w*quantize\w*)\(",
     re.IGNORECASE,
 )
-"""Libraries that cast the modules which they are given, and visits of the layers of a module."""
+"""Libraries and methods that cast the modules which they are given, and visits of their layers."""
 
 _IN_PLACE = regex(
     r"^[ \t]*[\w.\[\]]+\."
@@ -111,7 +112,7 @@ def _of_layer(call: Call, layer: Model, file: PythonFile) -> ProgramError | None
 def _may_be_cast(call: Call, file: PythonFile, *sides: Value) -> bool:
     """True if code that is not followed may cast what one side gets its dtype from.
 
-    That is a layer that is made in float32: nobody chooses its dtype.
+    That is a layer or a model that is made in float32: nobody chooses its dtype.
     """
     if not any(map(_is_as_made, sides)):
         return False
@@ -126,7 +127,9 @@ def _sources(call: Call, file: PythonFile) -> list[str]:
 
 
 def _is_as_made(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.origin is None and FLOAT32 in value.dtypes
+    if not isinstance(value, Tensor) or FLOAT32 not in value.dtypes:
+        return False
+    return value.origin is None or value.origin.text == OF_THE_OUTPUT
 
 
 def _of_operands(call: Call, file: PythonFile) -> ProgramError | None:

@@ -383,10 +383,19 @@ def method(model: Model, name: str, given: CallSite) -> Value:
         case "generate" if _is_on(given, "return_dict_in_generate"):
             return _generated(output(model, given))
     if sources.OUTPUT_METHOD.search(name):
-        return output(model, given)
+        returned = output(model, given)
+        return _guessed(returned) if name == sources.FEATURES else returned
     if sources.NORM.search(name):
         return called(replace(part, name=_INNER_NORM), given)
     return UNKNOWN
+
+
+def _guessed(returned: ModelOutput) -> ModelOutput:
+    """What autocast may have left in float32, as the stream of residuals mostly is."""
+    origin = returned.tensor.origin
+    if origin is None or origin.kind != "autocast":
+        return returned
+    return ModelOutput(replace(returned.tensor, origin=replace(origin, is_guess=True)))
 
 
 def _may_hold_integers(model: Model) -> bool:
@@ -489,8 +498,8 @@ def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value
         return UNKNOWN
     held = output.tensor
     if held.origin is not None and name in sources.OUTPUTS | sources.OUTPUT_SEQUENCES:
-        is_wide = held.origin.kind == "autocast" and name in sources.STREAMS
-        output = ModelOutput(replace(held, origin=replace(held.origin, is_guess=is_wide)))
+        named = ModelOutput(replace(held, origin=replace(held.origin, is_guess=False)))
+        output = _guessed(named) if name in sources.STREAMS else named
     if _is_data(held):
         return as_weights(output) if _OF_WEIGHTS.search(name) else _of_results(held)
     return output if step is None else output_after(output, step)
