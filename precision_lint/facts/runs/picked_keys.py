@@ -17,6 +17,8 @@ from precision_lint.facts.frameworks.sources import MappingSource
 from precision_lint.facts.frameworks.table import Framework
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.filled_classes import filled_by
+from precision_lint.facts.runs.flows import is_replaced
+from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.readers import candidates, readers
 from precision_lint.model.regex import regex
@@ -29,21 +31,36 @@ _HANDING = regex(
 
 
 def left_out(reading: EffectiveConfig, project: Recording) -> frozenset[str]:
-    """The keys of a framework that no program of a file takes from it."""
+    """The keys of a framework that no program of a file takes from it, or that all overwrite."""
     framework, source = reading.framework, reading.source
     if not isinstance(source, MappingSource) or not is_of_classes(framework):
         return frozenset()
     file = source.file
     if file.python is not None or file.around is not None:
         return frozenset()
+    overwritten = _overwritten(readers(file, project), framework, project)
     programs = readers(file, project) or candidates(file, project)
     if not programs or not all(_takes_one_by_one(each, framework, project) for each in programs):
-        return frozenset()
+        return overwritten
     words = frozenset[str]().union(
         *(words_of(parts_of(each, project), project) for each in programs)
     )
-    return frozenset(
+    return overwritten.union(
         name for name, key in framework.keys.items() if words.isdisjoint((key.name, *key.aliases))
+    )
+
+
+def _overwritten(
+    programs: Sequence[Path], framework: Framework, project: Recording
+) -> frozenset[str]:
+    """The keys in whose place all programs of a file certainly put something else:
+    `args.bf16 = torch.cuda.is_bf16_supported()`.
+    """
+    known = [Program(each, project) for each in programs]
+    return frozenset(
+        name
+        for name, key in framework.keys.items()
+        if key.role != "other" and known and all(is_replaced(name, each) for each in known)
     )
 
 

@@ -60,3 +60,33 @@ def test_a_file_that_no_program_reads_keeps_its_keys(tmp_path: Path) -> None:
     files = {"a.yaml": FILE, "b.py": "from transformers import TrainingArguments\n"}
     out = run("explain-config", ".", cwd=project(tmp_path, files)).out
     assert "fp16_full_eval = true" in out
+
+
+OVERWRITING = """\
+import torch
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+
+def main():
+    parser = HfArgumentParser(TrainingArguments)
+    (training_args,) = parser.parse_yaml_file("configs/a.yaml")
+    {}
+    Trainer(model="m", args=training_args).train()
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "is_understood"),
+    [
+        ("training_args.bf16 = torch.cuda.is_bf16_supported()", False),
+        ("training_args.bf16 = training_args.bf16 and torch.cuda.is_available()", True),
+        ("if torch.cuda.is_available():\n        training_args.bf16 = True", True),
+        ("training_args.seed = 1", True),
+    ],
+)
+def test_a_key_that_the_program_overwrites(code: str, is_understood: bool, tmp_path: Path) -> None:
+    out = explained(tmp_path, OVERWRITING.format(code))
+    assert ("bf16 = true " in out) is is_understood
+    assert ("not understood: bf16: true" in out) is not is_understood
