@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, get_args
 from precision_lint.engine import registry
 from precision_lint.facts.frameworks.launches import launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
+from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.runs import runs
 from precision_lint.facts.frameworks.sources import (
     CallSource,
@@ -30,12 +31,17 @@ from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.roles import distinct, with_keys
 from precision_lint.facts.runs.shown import as_shown
 from precision_lint.facts.runs.understood import understood, written_at
-from precision_lint.facts.runs.unread import Unread, unread, unread_lines
-from precision_lint.facts.settings.vocabulary import WORDS, chooses_precision, is_precise
+from precision_lint.facts.runs.unread import Unread, unread, unread_commands, unread_lines
+from precision_lint.facts.runs.untaken_options import untaken
+from precision_lint.facts.settings.vocabulary import (
+    chooses_precision,
+    is_precise,
+    mentions_precision,
+)
 from precision_lint.model.finding import Confidence, Finding, Place, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.project import disk
-from precision_lint.project.discovery import Kind, kind_of
+from precision_lint.project.discovery import Kind, holds_commands, kind_of
 from precision_lint.project.files import Project
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option
@@ -193,8 +199,9 @@ def runs_of(
     left: dict[tuple[Path, Span], Unread] = {}
     launched: list[Unread] = []
     asked: set[Path] = set()
+    pages: set[Path] = set()
     for path in files:
-        if kind_of(path) is None and path not in named:
+        if path not in named and (kind_of(path) is None or holds_commands(path)):
             left |= {(path, one.span): one for one in _lines(path)}
             continue
         try:
@@ -207,11 +214,15 @@ def runs_of(
             continue
         if file is None:
             continue
-        read = runs(file, facts)
+        is_page = kind_of(path) == "markdown" and path not in named
+        read = [run for run in runs(file, facts) if not is_page or _is_own(run, facts)]
         if file.defect is not None and (read or path in named):
             note(f"{_problem(path, file.defect)}; only the readable part is explained")
         seen = [as_shown(run, facts) for run in read]
         rest = [] if not read and is_record(file, facts) else list(unread(file, seen))
+        if is_page:
+            pages.add(path)
+            rest = [one for one in rest if one.file.script is not None]
         left |= {(path, one.span): one for one in rest}
         launched += rest  # one command may be several launches
         if not read and not rest and path in named:
@@ -226,12 +237,15 @@ def runs_of(
     for purpose in _purposes(launched, _understood(found, facts), purposes):
         key = identity(purpose)
         found[key] = _with_more(found[key], purpose) if key in found else purpose
+    known = _understood(found, facts)
     left = {
         place: replace(one, settings=with_reasons(one, purposes.misses, facts))
-        for place, one in _without(_understood(found, facts), left)
+        for place, one in _without(known, left)
     }
-    whole = sorted(_whole(found.values(), facts), key=lambda row: row[0])
+    left |= {(path, one.span): one for path in files for one in _untaken(path, known, facts)}
+    whole = sorted(_whole(found.values(), pages, facts), key=lambda row: row[0])
     all_runs = [_with_unread(explained_run(run, facts, least), left) for _, run in whole]
+    all_runs = [replace(run, findings=()) if run.path in pages else run for run in all_runs]
     all_runs = _without_shapes(all_runs)
     asked -= {run.path for run in all_runs if run.says_something}
     shown = [run for run in all_runs if run.says_something or run.path in asked]
@@ -245,6 +259,22 @@ def _understood(
     found: Table[object, EffectiveConfig], facts: Recording
 ) -> frozenset[tuple[Path, Span]]:
     return understood(as_shown(run, facts) for run in found.values())
+
+
+def _is_own(run: EffectiveConfig, facts: Recording) -> bool:
+    """True for a command of a page that starts a program of the project, or no file of Python."""
+    started = launch_of(run.source)
+    if started is None:
+        return False
+    is_file = started.program.endswith(".py") and UNKNOWN not in started.program
+    return not is_file or program_of(started, run.file, facts) is not None
+
+
+def _untaken(path: Path, known: Set[tuple[Path, Span]], facts: Recording) -> Iterator[Unread]:
+    """The options of a program that no run is seen to have."""
+    if kind_of(path) == "python" and (options := untaken(path, known, facts)):
+        text = options[0].file.text
+        yield Unread(options[0].file, Span(0, len(text.text)), None, options)
 
 
 def _purposes(
@@ -341,12 +371,16 @@ def identity(run: EffectiveConfig) -> tuple[object, ...]:
 
 
 def _whole(
-    readings: Iterable[EffectiveConfig], facts: Recording
+    readings: Iterable[EffectiveConfig], pages: Set[Path], facts: Recording
 ) -> Iterator[tuple[tuple[str, Span, str], EffectiveConfig]]:
-    """The runs that are not part of another run: a launch identifies the framework best."""
+    """The runs that are not part of another run: a launch identifies the framework best.
+
+    The commands of pages are shown with what they say alone: nothing is reported there.
+    """
     readings = list(readings)
+    launched = (run for run in readings if _place(run)[0] not in pages)
     # Defaults of a program have the place of the launch, and so have several runs of one launch.
-    below = ({_place(part) for part in run.parts} - {_place(run)} for run in readings)
+    below = ({_place(part) for part in run.parts} - {_place(run)} for run in launched)
     known = frozenset[tuple[Path, Span]]().union(*below)
     whole = [run for run in readings if _place(run) not in known]
     read = understood(as_shown(run, facts) for run in whole)
@@ -354,7 +388,7 @@ def _whole(
     whole += [
         run
         for run in readings
-        if _place(run) in known and isinstance(run.source, RolesSource)
+        if _place(run) in known and isinstance(run.source, RolesSource | CallSource)
         if not understood([run]) <= read
     ]
     for run in whole:
@@ -506,7 +540,7 @@ def _lines(path: Path) -> Iterator[Unread]:
         text = SourceText.from_bytes(path, disk.read(path, disk.LARGEST_CONFIG))
     except (OSError, UnicodeError, LookupError):
         return
-    yield from unread_lines(text, kind)
+    yield from unread_commands(text) if holds_commands(path) else unread_lines(text, kind)
 
 
 def _may_be_one(path: Path, kind: Kind) -> bool:
@@ -519,7 +553,7 @@ def _may_be_one(path: Path, kind: Kind) -> bool:
 
 def _is_of_interest(content: bytes, kind: Kind) -> bool:
     """True if a framework may read it, or if it says something of precision."""
-    is_config = kind not in ("python", "notebook") and any(word in content for word in WORDS)
+    is_config = kind not in ("python", "notebook") and mentions_precision(content)
     return is_config or may_be_read(content, kind)
 
 

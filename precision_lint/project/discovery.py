@@ -41,7 +41,19 @@ _KINDS: dict[str, Kind] = {
 }  # fmt: skip
 _PAGES = frozenset({".md", ".mdx", ".markdown", ".rst"})
 """Names of pages, which are no code, and may show some."""
-_UNPARSED = frozenset({".gin", ".ini", ".cfg", ".conf"})
+_UNPARSED = frozenset({
+    ".gin", ".ini", ".cfg", ".conf", ".properties", ".json5", ".hjson", ".jsonnet", ".libsonnet",
+    ".example", ".template", ".tmpl", ".j2", ".jinja", ".jinja2",
+})  # fmt: skip
+"""Names of configurations in formats that are not read, and of templates for some."""
+_UNPARSED_COMMANDS = frozenset({
+    ".bat", ".cmd", ".ps1", ".csh", ".tcsh", ".fish", ".job", ".sub", ".rst", ".mdx", ".txt",
+})  # fmt: skip
+"""Names of scripts of other shells and of other pages, which hold commands."""
+_JUSTFILES = frozenset({"Justfile", "justfile"})
+_EDITOR = (".vscode/launch.json", ".vscode/tasks.json")
+"""What an editor starts, in a folder that is else of no interest."""
+_SHEBANG = regex(rb"#![^\n]*sh\b")
 _DOCKERFILE = regex(r"(?:Docker|Container)file(?:[._-]|$)")
 
 
@@ -238,8 +250,10 @@ def with_tracked(found: Sequence[Path], root: Path, exclude: Iterable[str]) -> l
     return sorted([*found, *ignored], key=str) if ignored else [*found]
 
 
-def unparsed(folders: Iterable[Path], root: Path, exclude: Iterable[str]) -> list[Path]:
-    """The configurations below some folders in formats that are not read, in path order."""
+def unparsed(folders: Sequence[Path], root: Path, exclude: Iterable[str]) -> list[Path]:
+    """The configurations below some folders in formats that are not read, and what else holds
+    commands, in path order.
+    """
     excludes = Excludes(root, exclude)
     walked = (
         path
@@ -248,11 +262,36 @@ def unparsed(folders: Iterable[Path], root: Path, exclude: Iterable[str]) -> lis
             folder, excludes, _ignoring([root]), lambda message: None, _is_unparsed
         )
     )
-    return sorted({*walked}, key=str)
+    of_editors = (folder / name for folder in folders for name in _EDITOR)
+    return sorted({*walked, *filter(disk.is_file, of_editors)}, key=str)
 
 
 def _is_unparsed(path: Path) -> bool:
-    return path.suffix in _UNPARSED and kind_of(path) is None
+    if kind_of(path) is not None:
+        return False
+    return path.suffix in _UNPARSED or holds_commands(path)
+
+
+def holds_commands(path: Path) -> bool:
+    """True for a file of commands that is not read as a script: of another shell, a page, a script
+    without an extension, what an editor starts.
+    """
+    if path.suffix.lower() in _UNPARSED_COMMANDS or path.name in _JUSTFILES:
+        return True
+    if path.as_posix().endswith(_EDITOR) or ".sh." in path.name:
+        return True
+    return not path.suffix and _starts_a_shell(path)
+
+
+def _starts_a_shell(path: Path) -> bool:
+    """True for a script that says so in its first line: its name need not."""
+    if not disk.is_file(path):
+        return False
+    try:
+        with path.open("rb") as file:
+            return _SHEBANG.match(file.read(80)) is not None
+    except OSError:
+        return False
 
 
 def pages(root: Path, exclude: Iterable[str]) -> list[Path]:

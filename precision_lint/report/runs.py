@@ -107,6 +107,8 @@ def alike_of(runs: Sequence[Run], report: Report) -> str:
 def unexplained_head(one: Unexplained, report: Report) -> str:
     """Where settings are that nothing is known to read, and what is started with them."""
     where = report.relative(one.place.path) if one.is_whole else report.row(one.place)
+    if one.place.path.suffix == ".py":
+        return report.ink.visible(f"{where}: options of the program")
     started = _started(one.program, report)
     return report.ink.visible(f"{where}: no framework is known to read it{started}")
 

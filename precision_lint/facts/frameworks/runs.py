@@ -53,6 +53,7 @@ from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.readers import candidates, readers
+from precision_lint.facts.runs.records import is_written_by_tool
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.facts.runs.targets import refused_arguments
 from precision_lint.facts.runs.understood import understood
@@ -338,6 +339,8 @@ class _Linker:
         if not isinstance(source, MappingSource) or file.python is not None or not framework.reach:
             yield reading
             return
+        if is_written_by_tool(file.text.path):
+            return  # it says what a run had, and starts none
         found = readers(file, self.project)
         programs = found or candidates(file, self.project)
         kin, older = family(framework), above(framework)

@@ -192,7 +192,9 @@ class ConfigFiles:
     def program(self, name: str, near: Path, directory: str | None = None) -> Path | None:
         """The file of a Python program: a path, or the dotted name of a module."""
         module = name.replace(".", "/")
-        candidates = (name, f"{module}.py", f"{module}/__main__.py")
+        candidates = [name, f"{module}.py", f"{module}/__main__.py"]
+        if "/" not in name and not name.endswith(".py"):  # with `src` on the path of Python
+            candidates.append(f"src/{module}.py")
         found = (self.find(candidate, near, directory) for candidate in candidates)
         first = next((path for path in found if path is not None), None)
         return first or self._started_elsewhere(

@@ -32,6 +32,10 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 
 _GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
 """Words in the names of many programs."""
+_MOST_ALIKE = 3
+"""Places that are named together; of more, any one says too little."""
+_MOST_CERTAIN = 2
+"""The rank of what a library gets: if a run is seen to come there, no other place is guessed."""
 _ARGUMENT = regex(r"\((\w+)=\)$")
 _MAKING = frozenset({
     "zeros", "ones", "full", "empty", "normal", "uniform", "rand", "randn", "arange", "array",
@@ -69,6 +73,7 @@ def claim_of(
     """
     program = evaluator.program
     idle: Claim | None = None
+    possible: TorchPlace | None = None
 
     def order(place: TorchPlace) -> tuple[bool, bool, int, bool, bool]:
         runs = may_run(place.node, place.file, program)
@@ -77,21 +82,40 @@ def claim_of(
         return not is_akin, not is_used, _rank(place, program), not runs, not is_own
 
     for place in sorted(places, key=order):
-        is_mentioned = is_called or _is_mentioned(place, program)
-        if not is_mentioned and not may_run(place.node, place.file, program):
+        if possible is not None and _rank(place, program) > _MOST_CERTAIN:
+            continue
+        runs = may_run(place.node, place.file, program)
+        if not runs and not is_called and not _is_mentioned(place, program):
             continue
         state = reached(place.node, place.file, evaluator)
         if state is False:
             idle = idle or _idle(place, written, evaluator)
-            continue
-        if state and may_run(place.node, place.file, program):
+        elif state and runs:
             return Claim(place)
-        alike = _alternatives(place, places, evaluator)
-        only_if = _condition_of(place, written, name, evaluator) if alike == 1 else ""
-        return Claim(place, alike, only_if)
+        else:
+            possible = possible or place
+    if possible is not None:
+        return _possible(possible, ends, places, name, written, evaluator)
     if idle is not None and idle.kept_by is not None and _has_other_ends(ends, evaluator):
         return None
     return idle
+
+
+def _possible(
+    place: TorchPlace,
+    ends: Ends,
+    places: list[TorchPlace],
+    name: str,
+    written: Occurrence,
+    evaluator: Evaluator,
+) -> Claim | None:
+    """A place that a run may come to. Nothing is said of it if there are many such places, or if
+    the run may read the setting for something that is not known.
+    """
+    alike = _alternatives(place, places, evaluator)
+    if alike > _MOST_ALIKE or _has_other_ends(ends, evaluator, place):
+        return None
+    return Claim(place, alike, _condition_of(place, written, name, evaluator) if alike == 1 else "")
 
 
 def _idle(place: TorchPlace, written: Occurrence, evaluator: Evaluator) -> Claim | None:
@@ -116,9 +140,22 @@ def _condition_of(place: TorchPlace, written: Occurrence, name: str, evaluator: 
     return ""
 
 
-def _has_other_ends(ends: Ends, evaluator: Evaluator) -> bool:
-    """True if the run may read the setting for something that is not known."""
-    return any(reached(node, file, evaluator) is not False for node, file in ends.unknown)
+def _has_other_ends(ends: Ends, evaluator: Evaluator, place: TorchPlace | None = None) -> bool:
+    """True if the run may read the setting for something that is not known: not for a condition on
+    the way to a place.
+    """
+    return any(
+        reached(node, file, evaluator) is not False
+        for node, file in ends.unknown
+        if place is None or not _is_on_the_way(node, place)
+    )
+
+
+def _is_on_the_way(node: ast.expr, place: TorchPlace) -> bool:
+    """True for a part of a condition around a place."""
+    around = syntax_tree(place.file).within_function(place.node)
+    tests = (each.test for each in around if isinstance(each, ast.If | ast.IfExp | ast.While))
+    return any(part is node for test in tests for part in ast.walk(test))
 
 
 def _alternatives(best: TorchPlace, places: list[TorchPlace], evaluator: Evaluator) -> int:

@@ -127,6 +127,23 @@ def files_of(program: Program) -> tuple[ParsedPython, ...]:
     return program.fact("all parsed files", lambda: tuple(filter(None, found)))
 
 
+def is_replaced(name: str, program: Program) -> bool:
+    """True if the program certainly puts something else in place of what a setting says."""
+    for file, node in program.assigned.get(name, ()):
+        syntax = syntax_tree(file)
+        statement = syntax.parent(node)
+        around = syntax.within_function(node)
+        if (
+            isinstance(statement, ast.Assign)
+            and isinstance(node, ast.Attribute | ast.Subscript)
+            and holds_settings(_root(node))
+            and not any(map(_may_pass_by, around))
+            and not re.search(rf"\b{re.escape(name)}\b", ast.unparse(statement.value))
+        ):
+            return True
+    return False
+
+
 def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] | None:
     """Where a program reads a setting; None if it is not seen to."""
     return next(iter(_Flow(program)._starts(asked)), None)
@@ -145,7 +162,7 @@ class _Flow:
     unknown: list[_Read] = field(default_factory=list)
 
     def of(self, asked: Asked) -> Iterator[TorchPlace]:
-        if self._is_replaced(asked.name):
+        if is_replaced(asked.name, self.program):
             return
         pending = deque(self._starts(asked))
         for found in (*self._handed_on(asked), *self._given_whole(asked)):
@@ -187,22 +204,6 @@ class _Flow:
                 file = project.module(path)
                 if file is not None:
                     yield file
-
-    def _is_replaced(self, name: str) -> bool:
-        """True if the program certainly puts something else in place of what a setting says."""
-        for file, node in self.program.assigned.get(name, ()):
-            syntax = syntax_tree(file)
-            statement = syntax.parent(node)
-            around = syntax.within_function(node)
-            if (
-                isinstance(statement, ast.Assign)
-                and isinstance(node, ast.Attribute | ast.Subscript)
-                and holds_settings(_root(node))
-                and not any(map(_may_pass_by, around))
-                and name not in ast.unparse(statement.value)
-            ):
-                return True
-        return False
 
     def _starts(self, asked: Asked) -> Iterator[_Read]:
         """Where the program reads the setting from what holds its settings, or declares it as a

@@ -35,7 +35,7 @@ from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
-from precision_lint.facts.runs.readers import likely_readers, possible_readers
+from precision_lint.facts.runs.readers import likely_readers, possible_readers, readers
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import Written, understood, written_at
@@ -97,7 +97,9 @@ class Purposes:
                 yield from _shown_with(used, run)
                 rest = _without(rest, used)
         later: list[tuple[RunEnvironment, list[Use]]] = []
+        own = readers(rest.file, self.project) if rest.launch is None else ()
         for path in self._programs(rest):
+            rest = rest if path in own else self._without_read(rest, own)
             if not rest.settings:
                 return
             run = self._run(path, rest)
@@ -114,6 +116,15 @@ class Purposes:
             rest = _without(rest, used)
         if rest.launch is None and rest.settings:
             yield from self._agreed(rest)
+
+    def _without_read(self, rest: Unread, own: Sequence[Path]) -> Unread:
+        """The settings that no reader of the file mentions: what those are for that one does is not
+        asked of other programs, which have keys of the same names.
+        """
+        words = (words_of(parts_of(path, self.project), self.project) for path in own)
+        read = frozenset[str]().union(*words)
+        left = tuple(one for one in rest.settings if one.name.rpartition(".")[2] not in read)
+        return replace(rest, settings=left)
 
     def _note_misses(self, rest: Unread, run: RunEnvironment) -> None:
         """The first program that reads a setting counts, or else the first that gets it."""

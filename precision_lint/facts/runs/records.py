@@ -41,14 +41,24 @@ _WRITING = regex(r"\bjson\.dumps?\(")
 _OUTPUT = regex(r"(?:^|_)(?:out|output|save|log|logging|run|result|results|exp)_(?:dir|path)$")
 """Names of the folder that a run writes to."""
 _LEAST_PARTS = 2
+_OF_TOOLS = regex(
+    r"(?:^|/)(?:\.hydra/(?:config|hydra|overrides)|version_\d+/hparams"
+    r"|wandb/(?:run-|offline-run-|latest-run)[^/]*/files/[\w-]+)\.(?:ya?ml|json)$"
+)
+"""What Hydra, the loggers of Lightning and wandb write of each run."""
+
+
+def is_written_by_tool(path: Path) -> bool:
+    """True for a file that a tool writes of each run, by the name that the tool gives it."""
+    return _OF_TOOLS.search(path.as_posix()) is not None
 
 
 def is_record(file: ParsedConfig, project: Recording) -> bool:
-    """True for a file in the folder which it names for what the run writes, for a JSON
-    file with the outcomes of a run, or with measured numbers that no file of the project names, but
-    for the program that writes it.
+    """True for a file in the folder which it names for what the run writes, for what tools write of
+    each run, for a JSON file with the outcomes of a run, or with measured numbers that no file of
+    the project names, but for the program that writes it.
     """
-    if _lies_in_its_output(file, project):
+    if _lies_in_its_output(file, project) or is_written_by_tool(file.text.path):
         return True
     if file.format != "json":
         return False

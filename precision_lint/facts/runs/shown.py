@@ -13,17 +13,24 @@ from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import CommandSource, MappingSource
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import without_saved
+from precision_lint.facts.runs.picked_keys import left_out
 from precision_lint.facts.runs.readers import candidates, readers
 
 
-def as_shown(reading: EffectiveConfig, project: Recording) -> EffectiveConfig:
-    """A configuration and those it refers to, without what their program reads by itself."""
-    links = {name: as_shown(part, project) for name, part in reading.links.items()}
-    beneath = tuple(as_shown(part, project) for part in reading.fallbacks)
+def as_shown(
+    reading: EffectiveConfig, project: Recording, without: frozenset[str] = frozenset()
+) -> EffectiveConfig:
+    """A configuration and those it refers to, without what their program reads by itself, and
+    without the keys that it leaves out.
+    """
     framework = reading.framework
+    without |= left_out(reading, project)
     if framework.program_keys and _has_program(reading, project):
-        left_out = framework.program_keys
-        keys = {name: key for name, key in framework.keys.items() if name not in left_out}
+        without |= {*framework.program_keys}
+    links = {name: as_shown(part, project) for name, part in reading.links.items()}
+    beneath = tuple(as_shown(part, project, without) for part in reading.fallbacks)
+    if without:
+        keys = {name: key for name, key in framework.keys.items() if name not in without}
         framework = replace(framework, keys=keys)
     return without_saved(replace(reading, framework=framework, links=links, fallbacks=beneath))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from precision_lint.facts.frameworks.launches import Launch, launch
@@ -10,7 +11,7 @@ from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.understood import Written, understood, value_at, written_at
 from precision_lint.facts.runs.unread_scripts import beside_launches, of_launch
-from precision_lint.facts.runs.unread_texts import of_lines
+from precision_lint.facts.runs.unread_texts import of_commands, of_lines
 from precision_lint.facts.runs.unread_trees import of_documents
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
@@ -19,6 +20,7 @@ from precision_lint.source.text.text import SourceText
 
 _MOST = 200
 """Settings of one file; where there are more, it is a table of some kind."""
+_NOT_FOLLOWED = "commands in such a file are not followed"
 
 
 @frozen(slots=False)
@@ -49,6 +51,14 @@ def unread_lines(text: SourceText, format: Format) -> Iterator[Unread]:
     whole = Span(0, len(text.text))
     if found := tuple(islice(of_lines(file, whole), _MOST)):
         yield Unread(file, whole, None, found)
+
+
+def unread_commands(text: SourceText) -> Iterator[Unread]:
+    """The same for commands in a file that is not read as a script."""
+    file = ParsedConfig(text, "shell")
+    found = (replace(one, reason=_NOT_FOLLOWED) for one in of_commands(file))
+    if settings := tuple(islice(found, _MOST)):
+        yield Unread(file, Span(0, len(text.text)), None, settings)
 
 
 def _of_script(file: ParsedConfig, known: frozenset[Written]) -> Iterator[Unread]:

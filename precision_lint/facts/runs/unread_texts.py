@@ -24,6 +24,15 @@ _LINE = regex(
     re.MULTILINE | re.ASCII | re.VERBOSE,
 )
 """`dtype: half`, `load(path, dtype=torch.half)` in a text that no parser takes."""
+_COMMAND = regex(
+    r"^(?![ \t]*(?:#|//|REM\b|::))[^\n]*"
+    r"(?:\.py\b|\bpython[\d.]*[ ]+-m\b|\btorchrun\b|\b(?:accelerate|deepspeed)[ ]+\S)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A line that starts a program of Python, and is no comment."""
+_CONTINUED = regex(r"(?:[^\n]*[\\^`][ \t\r]*\n)*[^\n]*")
+_WORDS = regex(r"\"args\"[ \t]*:[ \t]*\[[^\]]*\]")
+"""The words of a command as an editor keeps them."""
 
 
 def gives_precision(text: str) -> bool:
@@ -47,6 +56,24 @@ def of_options(file: ParsedConfig, inside: Span) -> Iterator[Occurrence]:
         if name and is_setting_of_precision(name.replace("-", "_"), value):
             span = Span(match.start(1) - len("--"), match.end(1 if is_flag else 2))
             yield Occurrence(name, value, CodePlace(span), file)
+
+
+def of_commands(file: ParsedConfig) -> Iterator[Occurrence]:
+    """The options of precision in the lines of a text that start a program of Python."""
+    text = file.text.text
+    end = 0
+    for match in _COMMAND.finditer(text):
+        if match.start() >= end:
+            end = _end_of_command(text, match.start())
+            yield from of_options(file, Span(match.start(), end))
+    for match in _WORDS.finditer(text):
+        if match.start() >= end:
+            yield from of_options(file, Span(match.start(), match.end()))
+
+
+def _end_of_command(text: str, start: int) -> int:
+    """Where a command ends that is continued on further lines."""
+    return match.end() if (match := _CONTINUED.match(text, start)) is not None else start
 
 
 def of_lines(file: ParsedConfig, inside: Span) -> Iterator[Occurrence]:

@@ -25,6 +25,9 @@ MARKERS = (
 SETTINGS_CLASS = regex(r"Config|Cfg|Arg(?:ument)?s|Option|Opts|Settings|Param(?:eter)?s|H[Pp]arams")
 """Names of classes whose fields are settings, and not the state of some object."""
 
+_FILLED = ("Arguments", "Args")
+"""What the names of classes end in that a parser fills from the command line."""
+
 _IMPLIED = {"store_true": False, "store_false": True}
 """The default of an option that is a switch, where none is given."""
 _SWITCHES = frozenset({*_IMPLIED, "BooleanOptionalAction"})
@@ -36,6 +39,34 @@ _MODELS = frozenset({"BaseModel", "BaseSettings"})
 def declared(file: ParsedPython) -> Iterator[Declaration]:
     """What a Python file declares, in the order of the source."""
     yield from _Reader(file, _constants(file.tree)).module(file.tree)
+
+
+@frozen
+class ProgramOption:
+    """An option of a command line: `whole` declares it, `name` is where its name is written."""
+
+    whole: ast.expr | ast.stmt
+    name: ast.expr
+    shown: str
+    default: ast.expr | None
+
+
+def program_options(file: ParsedPython) -> Iterator[ProgramOption]:
+    """The options that a file declares, in the order of the source: those of a parser, and the
+    fields of classes that are named as those are which a parser fills (`TrainArguments`).
+    """
+    for node in _statements(file.tree):
+        for one in _declarations(node):
+            if one.shown.startswith("-"):
+                whole = node if isinstance(node, ast.Call) else one.node
+                yield ProgramOption(whole, one.node, one.shown, one.default)
+            elif one.owner.endswith(_FILLED) and isinstance(node, ast.ClassDef):
+                found = next((each for each in node.body if _declares(each, one)), node)
+                yield ProgramOption(found, one.node, f"--{one.path[-1]}", one.default)
+
+
+def _declares(statement: ast.stmt, field: _Declaration) -> bool:
+    return isinstance(statement, ast.AnnAssign) and statement.target is field.node
 
 
 def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:

@@ -15,6 +15,11 @@ WORDS = (
 )  # fmt: skip
 """A pattern in the bytes of every file that mentions precision."""
 
+_MENTIONED = regex(
+    rb"(?:bf|bfloat|fp|float)(?:8|16|32|64)|tf32|precision|dtype|half|autocast|[48]bit"
+    rb"|(?<![a-z])amp(?![a-z])|loss_?scale|scaler|opt_level",
+    re.IGNORECASE,
+)
 _BIT_WIDTHS = frozenset({8, 16, 32, 64})
 
 _BFLOAT16 = regex(
@@ -32,6 +37,10 @@ _SETTING = regex(
     rf"{_BITS}|tf32|precision|dtype|autocast|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE
 )
 _SWITCHING = frozenset({"enabled", "enable", "use"})
+_SCALER = regex(r"(?:^|_)(?:grad_?scal(?:er|ing)|loss_scaler?)$", re.IGNORECASE)
+"""Names of what scales losses against underflow, or switches that on."""
+_CAMEL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
+"""Between the words of `useAmp`."""
 _ALSO_CHOOSING = regex(
     r"tf32|load_in_[48]bit|use_double_quant|loss_scale|(?:fp16|amp)_(?:init(?:ial)?_)?scale",
     re.IGNORECASE,
@@ -78,6 +87,11 @@ _OF_SWITCH = regex(
 )
 """Names of switches: `half_res` and `evaluate_precision` are none of precision."""
 _FLOAT16_SWITCH = regex(r"(?:^|_)(?:float16|fp16|amp|half)$", re.IGNORECASE)
+
+
+def mentions_precision(content: bytes) -> bool:
+    """True for bytes of a file that may say something of precision."""
+    return _MENTIONED.search(content) is not None or b"Amp" in content
 
 
 def names_bfloat16(value: object) -> bool:
@@ -167,6 +181,10 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
     if isinstance(value, str | None) and _OF_WEIGHTS.search(name.replace("-", "_")):
         return True
     name = (section if name.lower() in _SWITCHING else name).replace("-", "_")
+    if _SCALER.search(name) and (isinstance(value, bool) or value == "dynamic"):
+        return True
+    if not is_about_precision(name):
+        name = _CAMEL.sub("_", name)
     if not is_about_precision(name) or _PLACE.search(name) or _LOGGED.search(name):
         return False
     match value:

@@ -10,6 +10,7 @@ import pytest
 from precision_lint.engine.job import Job, Result
 from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
+from precision_lint.facts.project.facts import ProjectFacts
 from precision_lint.model.finding import Finding
 from precision_lint.project.files import Project
 
@@ -142,3 +143,15 @@ def test_what_only_the_script_makes_a_conflict_is_reported_there(tmp_path: Path)
     root = project(tmp_path, {"config.env": 'FLAGS="--bf16 True"\n', "run.sh": run})
     (finding,) = found(root, "config.env", "run.sh")
     assert finding.place.path.name == "run.sh"
+
+
+@pytest.mark.parametrize("name", ["train", "tools.train"])
+def test_a_module_below_src_is_the_program_that_is_started(name: str, tmp_path: Path) -> None:
+    code = "from transformers import TrainingArguments\nTrainingArguments(fp16=True, bf16=True)\n"
+    words = "--output_dir o --learning_rate 1 --per_device_train_batch_size 1"
+    script = f"export PYTHONPATH=src\npython -m {name} {words}\n"
+    path = f"src/{name.replace('.', '/')}.py"
+    root = project(tmp_path, {path: code, "run.sh": script})
+    launches = ProjectFacts(Project(root)).recording().config_files
+    assert launches.program(name, root / "run.sh") == root / path
+    assert launches.program("prepare", root / "run.sh") is None

@@ -425,3 +425,73 @@ def test_types_of_quantized_weights_are_settings_of_precision(
 ) -> None:
     files = {"a.yaml": f"{CONFIG}{line}\n", "train.py": "import torch\n"}
     assert (f"not understood: {line}" in told(tmp_path, files, "a.yaml")) is is_listed
+
+
+CERTAIN = """\
+import sys
+import torch
+import yaml
+from pytorch_lightning import Trainer
+
+def main():
+    config = yaml.safe_load(open("a.yaml"))
+    table = {"precision": config["precision"]}
+    trainer = Trainer.from_argparse_args(config, **table)
+    if "strategy" in sys.argv:
+        if table["precision"] == 16:
+            with torch.autocast("cuda"):
+                trainer.fit()
+
+if __name__ == "__main__":
+    main()
+"""
+MANY = """\
+import sys
+import yaml
+from torch import autocast
+
+def main():
+    config = yaml.safe_load(open("a.yaml"))
+    name = sys.argv[1]
+    {}
+
+if __name__ == "__main__":
+    main()
+"""
+BRANCH = (
+    'if name == "{0}":\n        with autocast("cuda", enabled=config["use_amp"]):\n'
+    "            train()\n    "
+)
+SETTINGS = "lr: 0.1\nepochs: 2\nname: a\nseed: 1\n"
+
+
+def test_what_a_run_certainly_comes_to_is_named_before_a_place_that_is_better(
+    tmp_path: Path,
+) -> None:
+    files = {"a.yaml": SETTINGS + "precision: 16\n", "train.py": CERTAIN}
+    out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
+    assert "argument of from_argparse_args(precision=), train.py:9" in out
+    assert "autocast" not in out
+
+
+@pytest.mark.parametrize(("count", "is_said"), [(1, True), (3, True), (4, False)])
+def test_of_many_places_none_is_named(count: int, is_said: bool, tmp_path: Path) -> None:
+    code = MANY.format("".join(BRANCH.format(number) for number in range(count)))
+    files = {"a.yaml": SETTINGS + "use_amp: true\n", "train.py": code}
+    out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
+    assert ("autocast" in out) is is_said
+    assert ("not understood: use_amp: true" in out) is not is_said
+
+
+@pytest.mark.parametrize(
+    ("more", "is_said"), [("pass", True), ("made = setup(config['kind'])", False)]
+)
+def test_no_place_is_guessed_if_the_setting_may_go_elsewhere(
+    more: str, is_said: bool, tmp_path: Path
+) -> None:
+    branch = 'if name == "a":\n        model = load("m", dtype=config["kind"])\n    '
+    code = MANY.format(branch + more)
+    files = {"a.yaml": SETTINGS + "kind: half\n", "train.py": code}
+    out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
+    assert ("argument of load(dtype=)" in out) is is_said
+    assert ("not understood: kind: half" in out) is not is_said

@@ -1195,3 +1195,33 @@ def test_no_class_of_a_registry(name: str, key: str, tmp_path: Path) -> None:
     }
     out = run("explain-config", cwd=project(tmp_path, files)).out
     assert f"not understood: {key}: true (a.yaml:4)" in out
+
+
+HYDRA = """\
+import hydra
+from transformers import AutoModel
+
+@hydra.main(config_path="configs", config_name="train")
+def main(config):
+    print(config.epochs, config.lr, config.data, config.model, config.seed)
+    {}
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "is_for"),
+    [("kept = ask('kind_dtype')", False), ("pass", True)],
+)
+def test_another_program_is_asked_only_for_what_the_reader_does_not_mention(
+    read: str, is_for: bool, tmp_path: Path
+) -> None:
+    files = {
+        "configs/train.yaml": FILE.format("kind_dtype: bfloat16"),
+        "train.py": HYDRA.format(read),
+        "evaluate.py": HYDRA.format("AutoModel.from_pretrained('m', dtype=config.kind_dtype)"),
+    }
+    out = run("explain-config", "configs/train.yaml", cwd=project(tmp_path, files)).out
+    assert ("evaluate.py" in out) is is_for

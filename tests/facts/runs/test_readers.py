@@ -682,3 +682,31 @@ def test_a_program_that_is_named_like_the_file_beside_is_for_that_one(tmp_path: 
         "(weights, ", "(weights of AutoModel, "
     )
     assert "torch_dtype: bfloat16 (recipes/config_dpo.yaml:9); read in run_dpo.py, line 7" in out
+
+
+def test_the_default_file_of_a_program_is_shown_beside_files_that_it_may_open(
+    tmp_path: Path,
+) -> None:
+    code = """\
+import argparse
+import yaml
+from accelerate import Accelerator
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--config", default="configs/first.yaml")
+    args = parser.parse_args()
+    with open(args.config) as file:
+        config = yaml.safe_load(file)
+    Accelerator(mixed_precision=config["mixed_precision"], cpu=config["cpu"])
+    print(config["model"], config["steps"], config["rate"])
+
+if __name__ == "__main__":
+    main()
+"""
+    settings = "model: m\nsteps: 1\nrate: 0.1\ncpu: false\nmixed_precision: bf16\n"
+    names = ("configs/first.yaml", "configs/second.yaml")
+    files = {"train.py": code, **dict.fromkeys(names, settings)}
+    out = run("explain-config", ".", "--output-format", "json", cwd=project(tmp_path, files)).out
+    for name in names:
+        assert f"/{name}" in out
