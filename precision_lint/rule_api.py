@@ -80,6 +80,7 @@ NAMES = {
     "precision_lint.facts.amp.regions.chosen": "options_for",
     "precision_lint.facts.amp.regions.devices": "Device DeviceKind device_of",
     "precision_lint.facts.amp.regions.entered": "entered",
+    "precision_lint.facts.amp.regions.entered_elsewhere": "EnteredElsewhere entered_elsewhere",
     "precision_lint.facts.amp.training_step.events": "Event EventKind scalers_made",
     "precision_lint.facts.amp.float16_weights": (
         "FLOAT16_CALLS Float16Weights float16_adapters float16_models may_train_float16"

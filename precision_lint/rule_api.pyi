@@ -33,6 +33,10 @@ from precision_lint.facts.amp.regions.devices import Device as Device
 from precision_lint.facts.amp.regions.devices import DeviceKind as DeviceKind
 from precision_lint.facts.amp.regions.devices import device_of as device_of
 from precision_lint.facts.amp.regions.entered import entered as entered
+from precision_lint.facts.amp.regions.entered_elsewhere import EnteredElsewhere as EnteredElsewhere
+from precision_lint.facts.amp.regions.entered_elsewhere import (
+    entered_elsewhere as entered_elsewhere,
+)
 from precision_lint.facts.amp.regions.half_regions import (
     may_train_under_autocast as may_train_under_autocast,
 )
