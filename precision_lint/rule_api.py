@@ -80,6 +80,7 @@ NAMES = {
     "precision_lint.facts.amp.regions.chosen": "options_for",
     "precision_lint.facts.amp.regions.devices": "Device DeviceKind device_of",
     "precision_lint.facts.amp.regions.entered": "entered",
+    "precision_lint.facts.amp.regions.entered_elsewhere": "EnteredElsewhere entered_elsewhere",
     "precision_lint.facts.amp.training_step.events": "Event EventKind scalers_made",
     "precision_lint.facts.amp.float16_weights": (
         "FLOAT16_CALLS Float16Weights float16_adapters float16_models may_train_float16"
@@ -99,6 +100,7 @@ NAMES = {
     "precision_lint.facts.amp.tf32": "RaisingRead Written raising_reads writes",
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "TrainerRun launched_runs",
+    "precision_lint.facts.amp.scaling.unsaved_scalers": "UnsavedScaler unsaved_scalers",
     "precision_lint.facts.amp.scaling.unscalers": "unscaler",
     # Names of dtypes
     "precision_lint.facts.names.compared": "NeverEqual never_equal",

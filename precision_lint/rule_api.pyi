@@ -33,6 +33,10 @@ from precision_lint.facts.amp.regions.devices import Device as Device
 from precision_lint.facts.amp.regions.devices import DeviceKind as DeviceKind
 from precision_lint.facts.amp.regions.devices import device_of as device_of
 from precision_lint.facts.amp.regions.entered import entered as entered
+from precision_lint.facts.amp.regions.entered_elsewhere import EnteredElsewhere as EnteredElsewhere
+from precision_lint.facts.amp.regions.entered_elsewhere import (
+    entered_elsewhere as entered_elsewhere,
+)
 from precision_lint.facts.amp.regions.half_regions import (
     may_train_under_autocast as may_train_under_autocast,
 )
@@ -47,6 +51,8 @@ from precision_lint.facts.amp.scaling.bfloat16_scaling import scaling_in as scal
 from precision_lint.facts.amp.scaling.scaled_penalties import scaled_penalties as scaled_penalties
 from precision_lint.facts.amp.scaling.scalers import conditions_around as conditions_around
 from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler as makes_grad_scaler
+from precision_lint.facts.amp.scaling.unsaved_scalers import UnsavedScaler as UnsavedScaler
+from precision_lint.facts.amp.scaling.unsaved_scalers import unsaved_scalers as unsaved_scalers
 from precision_lint.facts.amp.scaling.unscalers import unscaler as unscaler
 from precision_lint.facts.amp.shared_pipelines import PipelineCast as PipelineCast
 from precision_lint.facts.amp.shared_pipelines import casts_pipelines as casts_pipelines

@@ -4,12 +4,13 @@
 Finds a CUDA autocast region in float16, which is also its default dtype, in a function that calls
 `backward()` of a loss that is made in the region, or of what is made there, and steps an optimizer,
 in a file without any loss scaling: no GradScaler, DeepSpeed, Accelerate or Fabric. The region may
-be held by a variable or an attribute, or returned by a function of the file. Where code chooses
-between dtypes, a run counts that chooses float16: an option whose default or choices name it, or a
-value in a configuration. A region for
-`device.type` or `str(device)` is one for CUDA if all devices that it can be are written in the
-file, and CUDA is one of them. A region under `no_grad` computes no gradients and is fine. Tests are
-not reported, because their training results do not matter.
+be held by a variable or an attribute, or returned by a function of the file, or by one of another
+file: `with self.precision.region():`. Then no file of the program may scale losses. Where code
+chooses between dtypes, a run counts that chooses float16: an option whose default or choices name
+it, or a value in a configuration. A region for `device.type` or `str(device)` is one for CUDA if
+all devices that it can be are written in the file, and CUDA is one of them. A region under
+`no_grad` computes no gradients and is fine. Tests are not reported, because their training results
+do not matter.
 
 Also finds a region with `dtype=torch.float16` for the device at hand (`device.type`), in a function
 whose GradScaler is off on the CPU (`enabled=use_amp and device.type != "cpu"`) while the region is
@@ -68,6 +69,7 @@ from precision_lint.rule_api import (
     callee_name,
     dotted,
     entered,
+    entered_elsewhere,
     holders_of_names,
     makes_grad_scaler,
     may_be_cuda,
@@ -88,7 +90,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     since="0.1.0",
     precisions=("fp16",),
-    triggers=((b"autocast",), (b".backward(",), (b".step(",)),
+    triggers=((b"autocast", b"with "), (b".backward(",), (b".step(",)),
     pitfalls=("C04",),
 )
 
@@ -107,30 +109,58 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     yield from _on_the_host(file, syntax)
     if _SCALING.search(file.text.text):
         return
-    trained: dict[ast.AST, ast.Call] = {}
-    for made in autocasts(syntax):
-        if made.is_off or made.has_stars or not may_be_cuda(made, syntax):
+    trained: set[ast.AST] = set()
+    for made, made_in, region, entering in _regions(file, syntax):
+        its = syntax_tree(made_in)
+        if made.is_off or made.has_stars or not may_be_cuda(made, its):
             continue
+        if records_no_gradients(region.body[0], syntax):
+            continue  # the backbone is frozen, and what is trained runs outside
+        function = syntax.function(region) or syntax.tree
+        backward = _training(function, region, syntax)
+        if backward is None or function in trained:
+            continue
+        options = () if _is_float16(made, its) else options_for(made, "float16", made_in)
+        if not options and not _is_float16(made, its):
+            continue
+        if made_in is not file and _is_scaled_elsewhere(file):
+            return
+        trained.add(function)
+        place = made_in.related(made_in.span_of(made.node), "the region is made here")
+        yield file.finding(
+            RULE,
+            file.span_of(entering),
+            "training under float16 autocast without loss scaling",
+            confidence=Confidence.MEDIUM,
+            why="Gradients below 6e-8 become zero in float16: use a GradScaler, or bfloat16, "
+            "which needs none.",
+            related=[
+                *options,
+                *([] if made_in is file else [place]),
+                file.related(file.span_of(backward), "the loss is not scaled"),
+            ],
+        )
+
+
+def _regions(
+    file: PythonFile, syntax: SyntaxTree
+) -> Iterator[tuple[AutocastCall, PythonFile, RegionNode, ast.Call]]:
+    """The regions of a file: the contexts, their files, what they surround, where they are shown.
+
+    A region of another file's function is shown where it is entered.
+    """
+    for made in autocasts(syntax):
         for region in entered(made, syntax):
-            if records_no_gradients(region.body[0], syntax):
-                continue  # the backbone is frozen, and what is trained runs outside
-            function = syntax.function(region) or syntax.tree
-            backward = _training(function, region, syntax)
-            if backward is None or function in trained:
-                continue
-            options = () if _is_float16(made, syntax) else options_for(made, "float16", file)
-            if not options and not _is_float16(made, syntax):
-                continue
-            trained[function] = backward
-            yield file.finding(
-                RULE,
-                file.span_of(made.node),
-                "training under float16 autocast without loss scaling",
-                confidence=Confidence.MEDIUM,
-                why="Gradients below 6e-8 become zero in float16: use a GradScaler, or bfloat16, "
-                "which needs none.",
-                related=[*options, file.related(file.span_of(backward), "the loss is not scaled")],
-            )
+            yield made, file, region, made.node
+    for each in entered_elsewhere(file):
+        yield each.made, each.made_in, each.region, each.context
+
+
+def _is_scaled_elsewhere(file: PythonFile) -> bool:
+    """True if a file that runs with this one may scale a loss."""
+    path, project = file.text.path, file.project
+    scaling = project.python_sources_matching(f"(?i){_SCALING.pattern}".encode())
+    return any(project.runs_with(each, path) for each in scaling)
 
 
 def _on_the_host(file: PythonFile, syntax: SyntaxTree) -> Iterator[Finding]:

@@ -2,10 +2,12 @@
 
 ## What it does
 Finds checkpoints with `optimizer.state_dict()` in a file that creates a `GradScaler`, scales losses
-with it, and never calls its `state_dict()`. Not reported where all autocast regions of the file
-name bfloat16: the scaler has nothing to scale there. Nor where nothing in the programs of the file
-loads the state of an optimizer: no run resumes from such a checkpoint. A file with several scalers
-is reported if it saves the state of none of them.
+with it, and never calls its `state_dict()`. The file may also save an object of another file's
+class that makes a scaler, `trainer.optimizer.state_dict()` of `trainer: Trainer`: then nothing in
+the project may save the scaler, hand it on, or find attributes by their names. Not reported where
+all autocast regions of the file with the scaler name bfloat16: it has nothing to scale there. Nor
+where nothing in the programs of the file loads the state of an optimizer: no run resumes from such
+a checkpoint. A file with several scalers is reported if it saves the state of none of them.
 
 ## Why it hurts
 There is no error. After a resume the loss scale starts at 65536 again, whatever its value was: the
@@ -46,7 +48,7 @@ as it is made under `if amp:`, both ask for it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from precision_lint.fixers.checkpoints import load_beside
 from precision_lint.fixers.entries import add_entry
@@ -57,6 +59,7 @@ from precision_lint.rule_api import (
     Finding,
     Fix,
     PythonFile,
+    Related,
     Rule,
     Severity,
     autocasts,
@@ -65,6 +68,7 @@ from precision_lint.rule_api import (
     regex,
     scalers_made,
     syntax_tree,
+    unsaved_scalers,
 )
 
 RULE = Rule(
@@ -75,7 +79,7 @@ RULE = Rule(
     since="0.1.0",
     precisions=("fp16",),
     fix="display",
-    triggers=((b"GradScaler(",), (b".scale(",), (b".state_dict()",)),
+    triggers=((b".state_dict()",), (b"ptim", b"opt.")),
     pitfalls=("B08",),
 )
 
@@ -86,7 +90,9 @@ _RESUMING = regex(r"(?i)opt\w*(?:\[[^\]\n]*\])?\.load_state_dict\(")
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    scalers = sorted(scalers_made(file))
+    scalers = sorted(scalers_made(file)) if ".scale(" in file.text.text else []
+    if not scalers:
+        yield from _of_objects(file)
     if not scalers or _is_kept(file.tree, scalers) or _runs_in_bfloat16(file):
         return
     if not _is_resumed(file):
@@ -105,6 +111,33 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                     name = _name_beside(key, is_of_all=len(saved) > 1)
                     fix = _saved_too(scaler, name, key, value, scope, file)
                 yield _finding(scalers, value, file, fix)
+
+
+def _of_objects(file: PythonFile) -> Iterator[Finding]:
+    """Checkpoints of an object whose class, in another file, makes a scaler."""
+    for node in file.nodes:
+        saved = [*filter(_is_entry_of_optimizer, _entries(node))]
+        holder = _holder(saved[0][1]) if saved else None
+        unsaved = () if holder is None else unsaved_scalers(holder, file)
+        if not unsaved or any(_runs_in_bfloat16(each.file) for each in unsaved):
+            continue
+        if not _is_resumed(file):
+            return
+        key, value = saved[0]
+        fix = None
+        if isinstance(node, ast.Dict) and len(unsaved) == 1 and unsaved[0].is_always:
+            name = _name_beside(key, is_of_all=len(saved) > 1)
+            fix = _saved_too(unsaved[0].name, name, key, value, file.tree, file)
+        related = [each.related for each in unsaved]
+        yield _finding([each.name for each in unsaved], value, file, fix, related)
+
+
+def _holder(state: ast.expr) -> ast.expr | None:
+    """The object of which `trainer.optimizer.state_dict()` saves a part."""
+    match state:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(value=holder))):
+            return holder
+    return None
 
 
 def _is_resumed(file: PythonFile) -> bool:
@@ -163,7 +196,13 @@ def _assigns(function: ast.AST, name: str) -> bool:
     )
 
 
-def _finding(scalers: Iterable[str], value: ast.expr, file: PythonFile, fix: Fix | None) -> Finding:
+def _finding(
+    scalers: Iterable[str],
+    value: ast.expr,
+    file: PythonFile,
+    fix: Fix | None,
+    related: Sequence[Related] = (),
+) -> Finding:
     named = " or ".join(f"`{each}`" for each in scalers)
     return file.finding(
         RULE,
@@ -172,6 +211,7 @@ def _finding(scalers: Iterable[str], value: ast.expr, file: PythonFile, fix: Fix
         confidence=Confidence.MEDIUM,
         why="After a resume the loss scale starts at 65536 again, and the first steps are skipped.",
         fix=fix,
+        related=related,
     )
 
 

@@ -23,12 +23,14 @@ from precision_lint.facts.settings.deciding import (
     key_of_lookup,
     setting_path,
 )
+from precision_lint.facts.settings.filled_records import field_path
 from precision_lint.facts.settings.taking import Taker, parameter_read
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.functions import functions_around
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -96,6 +98,19 @@ def _keys_read(
             yield key, module
 
 
+def _keys_of_class(
+    name: str, owner: ast.ClassDef, module: ParsedPython
+) -> Iterator[tuple[ast.expr, ParsedPython]]:
+    """The keys that a class looks up in the table of one of its own attributes."""
+    syntax = syntax_tree(module)
+    for node in walk(owner):
+        match node:
+            case ast.Attribute(value=ast.Name(id=holder), attr=attr) if attr == name:
+                key = key_of_lookup(node, syntax)
+                if key is not None and holder in {"self", "cls", owner.name}:
+                    yield key, module
+
+
 @frozen
 class _Search:
     """The way back from a name to the options of programs that a file is a part of."""
@@ -147,6 +162,9 @@ class _Search:
         match syntax.parent(table):
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 scope = syntax.function(table)
+                if isinstance(owner := syntax.body(table), ast.ClassDef):
+                    yield from _keys_of_class(name, owner, module)
+                    return
                 yield from _keys_read(name, scope or syntax.tree, module)
                 for user in self._importers(module, name) if scope is None else ():
                     yield from _keys_read(name, user.tree, user)
@@ -158,7 +176,8 @@ class _Search:
         if hops == 0:
             return
         node, syntax = bare(node), syntax_tree(module)
-        if (path := setting_path(node)) is not None:
+        path = setting_path(node) or field_path(node, module, self.project)
+        if path is not None:
             for option in self._declared(path, value, module.text.path):
                 self.found.setdefault(option, set()).add(user)
             return

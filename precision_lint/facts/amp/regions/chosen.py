@@ -11,7 +11,7 @@ from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.choosing import options_choosing
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Related
-from precision_lint.source.python.bindings import binding
+from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.syntax import qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
@@ -47,6 +47,8 @@ def _named(node: ast.expr, dtype: str, syntax: SyntaxTree, hops: int) -> Iterato
         case ast.Name():
             held = binding(node, syntax)
             values = held if isinstance(held, list) else []
+        case ast.Attribute(value=ast.Name(id="self")):
+            values = _of_class(node, syntax)
         case ast.Attribute():
             values = []
             head, _, name = qualified(node, syntax.names).rpartition(".")
@@ -56,3 +58,16 @@ def _named(node: ast.expr, dtype: str, syntax: SyntaxTree, hops: int) -> Iterato
             values = []
     for value in values:
         yield from _named(value, dtype, syntax, hops - 1)
+
+
+def _of_class(node: ast.Attribute, syntax: SyntaxTree) -> list[ast.expr]:
+    """What a class assigns to an attribute: in its methods, or else in its body."""
+    owner = enclosing_class(node, syntax)
+    if owner is None:
+        return []
+    return attribute(node, owner, syntax) or [
+        each.value
+        for each in owner.body
+        if isinstance(each, ast.Assign)
+        and any(isinstance(one, ast.Name) and one.id == node.attr for one in each.targets)
+    ]

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
+from precision_lint.facts.amp.lineage import Lineage
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, module_of
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.model.frozen import frozen
-from precision_lint.source.python.bindings import binding
+from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, single_targets
@@ -42,21 +43,50 @@ class Users:
                     modules.append(found.module)
 
     def class_of(self, node: ast.expr, file: ParsedPython) -> Class | None:
-        """The class of the project that a parameter is annotated with."""
-        if not isinstance(node, ast.Name):
-            return None
-        parameter = binding(node, syntax_tree(file))
-        if not isinstance(parameter, ast.arg):
-            function = syntax_tree(file).function(node)
-            given = [] if function is None else with_defaults(function.args)
-            parameter = next((each for each, _ in given if each.arg == node.id), None)
-        if parameter is None or parameter.annotation is None:
-            return None
-        for inner in walk(parameter.annotation):
-            if isinstance(inner, ast.Name | ast.Attribute) and (name := dotted(inner)):
-                found = self.definition(name, file)
-                if isinstance(found, Class):
-                    return found
+        """The class of the project that an expression is an object of, by annotations.
+
+        A parameter has one, and so has a field of a class. `self.trainer` may hold a parameter.
+        """
+        match node:
+            case ast.Name():
+                parameter = _parameter(node, file)
+                return None if parameter is None else self._annotated(parameter.annotation, file)
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                around = enclosing_class(node, syntax_tree(file))
+                owner = None if around is None else self.definition(around.name, file)
+            case ast.Attribute(value=holder, attr=name):
+                owner = self.class_of(holder, file)
+            case _:
+                return None
+        return self._held(owner, name) if isinstance(owner, Class) else None
+
+    def _held(self, owner: Class, name: str) -> Class | None:
+        """The class of what an attribute of an object holds: it is annotated, or a parameter."""
+        for each in Lineage(self.program).line(owner):
+            file = each.module.file
+            if (declared := each.declared.get(name)) is not None:
+                return self._annotated(declared.annotation, file)
+            syntax = syntax_tree(file)
+            for store in syntax.attribute_stores(each.node).get(name, []):
+                if dotted(store.value) == "self":
+                    held = attribute(store, each.node, syntax) or []
+                    alone = held[0] if len(held) == 1 else None
+                    return self.class_of(alone, file) if isinstance(alone, ast.Name) else None
+        return None
+
+    def _annotated(self, annotation: ast.expr | None, file: ParsedPython) -> Class | None:
+        """The class of the project that an annotation names, in quotes as well."""
+        for inner in () if annotation is None else walk(annotation):
+            match inner:
+                case ast.Name() | ast.Attribute() if name := dotted(inner):
+                    pass
+                case ast.Constant(value=str(name)) if name.isidentifier():
+                    pass
+                case _:
+                    continue
+            found = self.definition(name, file)
+            if isinstance(found, Class):
+                return found
         return None
 
     def calls_of(self, name: str, file: ParsedPython) -> Iterator[tuple[ast.Call, ParsedPython]]:
@@ -104,6 +134,17 @@ class Users:
         else:
             found = self.program.name(module, name)
         return None if found is None else found.definition
+
+
+def _parameter(node: ast.Name, file: ParsedPython) -> ast.arg | None:
+    """The parameter that a name is, also where the function replaces it."""
+    syntax = syntax_tree(file)
+    parameter = binding(node, syntax)
+    if isinstance(parameter, ast.arg):
+        return parameter
+    function = syntax.function(node)
+    given = [] if function is None else with_defaults(function.args)
+    return next((each for each, _ in given if each.arg == node.id), None)
 
 
 def given_to_field(name: str, owner: str, file: ParsedPython) -> Iterator[ast.expr]:

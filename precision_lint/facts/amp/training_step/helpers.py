@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from precision_lint.facts.amp.lineage import Lineage
 from precision_lint.facts.amp.training_step.events import may_act
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
@@ -18,9 +19,6 @@ from precision_lint.source.python.statements import (
     own_statements,
 )
 from precision_lint.source.python.syntax import dotted, qualified, with_defaults
-
-_MOST_BASES = 12
-"""Classes among the bases of one."""
 
 
 @frozen(eq=False)
@@ -65,7 +63,7 @@ class Helpers:
 
     def __init__(self, file: PythonFile) -> None:
         self.program = Program(file)
-        self._lines: dict[Class, tuple[Class, ...]] = {}
+        self._lineage = Lineage(self.program)
         self._classes: dict[tuple[Module, Class | None, str], Class | None] = {}
 
     def find(
@@ -113,35 +111,7 @@ class Helpers:
 
     def line(self, owner: Class) -> tuple[Class, ...]:
         """A class and the bases of it that the project has, the nearest first."""
-        if owner not in self._lines:
-            found = [owner]
-            for each in found:
-                if len(found) < _MOST_BASES:
-                    found += [base for base in self._bases(each) if base not in found]
-            self._lines[owner] = tuple(found)
-        return self._lines[owner]
-
-    def _bases(self, owner: Class) -> Iterator[Class]:
-        for base in owner.node.bases:
-            found = self._class_named(base, owner.module)
-            if found is not None:
-                yield found
-
-    def _class_named(self, node: ast.expr, module: Module) -> Class | None:
-        match node:
-            case ast.Subscript(value=value):  # `Callback[T]`
-                return self._class_named(value, module)
-            case ast.Name(id=name):
-                found = self.program.name(module, name)
-            case ast.Attribute():
-                found = self.program.find(module, qualified(node, module.imports))
-            case ast.Constant(value=str(name)) if name.isidentifier():
-                found = self.program.name(module, name)
-            case _:
-                return None
-        if found is not None and isinstance(found.definition, Class):
-            return found.definition
-        return None
+        return self._lineage.line(owner)
 
     def _method(self, owner: Class, name: str) -> Function | None:
         for each in self.line(owner):
@@ -179,7 +149,7 @@ class Helpers:
                 case ast.Constant():
                     continue  # `self.updater = None`, until it is made
                 case ast.Call(func=function):
-                    made.add(self._class_named(function, at))
+                    made.add(self._lineage.named(function, at))
                 case _:
                     made.add(None)
         return made.pop() if len(made) == 1 else None

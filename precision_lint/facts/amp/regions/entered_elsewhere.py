@@ -1,0 +1,76 @@
+"""Regions that a `with` statement enters, where the function of another file makes them.
+
+`with self.precision.region():` enters what the method `region` of a class of the project returns.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from precision_lint.facts.amp.regions.autocast import AutocastCall, autocasts
+from precision_lint.facts.amp.training_step.helpers import Helpers
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.model.frozen import frozen
+from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.statements import With
+from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
+
+
+@frozen
+class EnteredElsewhere:
+    """An autocast context that `made_in` makes, and what it surrounds; `context` enters it."""
+
+    made: AutocastCall
+    made_in: PythonFile
+    region: With
+    context: ast.Call
+
+
+def entered_elsewhere(file: PythonFile) -> Iterator[EnteredElsewhere]:
+    """The regions of a file that functions of other files return."""
+    if not file.project.python_sources_matching(rb"\bautocast\b"):
+        return
+    helpers, syntax = Helpers(file), syntax_tree(file)
+    module = helpers.program.main
+    for region in syntax.nodes:
+        for item in region.items if isinstance(region, With) else ():
+            context = item.context_expr
+            if not isinstance(region, With) or not isinstance(context, ast.Call):
+                continue
+            owner = _owner(context, module, syntax)
+            found = helpers.find(context, module, owner, {}, is_given_scaler=True)
+            if found is not None and found.function.module is not module:
+                made_in = PythonFile.of(found.function.module.file, file.project)
+                given = found.names(context)
+                for made in _returned(found.function):
+                    if not _is_off(made, given):
+                        yield EnteredElsewhere(made, made_in, region, context)
+
+
+def _is_off(made: AutocastCall, given: Mapping[str, ast.expr]) -> bool:
+    """True if a call gives False to the parameter that turns a region on, or leaves it off."""
+    match made.argument("enabled"):
+        case ast.Name(id=name):
+            value = given.get(name)
+            return isinstance(value, ast.Constant) and not value.value
+    return made.is_off
+
+
+def _owner(node: ast.AST, module: Module, syntax: SyntaxTree) -> Class | None:
+    """The class of `self`, of those at the top level of a file."""
+    around = enclosing_class(node, syntax)
+    found = None if around is None else module.top.get(around.name)
+    return found if isinstance(found, Class) and found.node is around else None
+
+
+def _returned(function: Function) -> Iterator[AutocastCall]:
+    """The autocast contexts that a function returns, one of two expressions as well."""
+    syntax = syntax_tree(function.module.file)
+    for made in autocasts(syntax):
+        whole: ast.AST = made.node
+        while isinstance(parent := syntax.parent(whole), ast.IfExp) and whole is not parent.test:
+            whole = parent
+        if isinstance(parent, ast.Return) and syntax.function(parent) is function.node:
+            yield made
