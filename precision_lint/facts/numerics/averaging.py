@@ -22,6 +22,7 @@ from precision_lint.facts.numerics.uses import names_of
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
+from precision_lint.source.python.bindings import attribute, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import callee_name
@@ -56,8 +57,8 @@ def may_be_average(node: ast.expr, file: ParsedPython) -> bool:
 
 
 def _gives_weights(iterated: ast.expr, file: ParsedPython) -> bool:
-    """True for parameters, and for a function of the file that goes over some."""
-    if _OF_WEIGHTS.search(ast.unparse(iterated)) is not None:
+    """True for parameters, for a function of the file that goes over some, and for what is kept."""
+    if _OF_WEIGHTS.search(ast.unparse(iterated)) is not None or _keeps_weights(iterated, file):
         return True
     called = callee_name(iterated) if isinstance(iterated, ast.Call) else ""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -67,6 +68,21 @@ def _gives_weights(iterated: ast.expr, file: ParsedPython) -> bool:
         and each.name == called
         and _OF_WEIGHTS.search(ast.unparse(each)) is not None
         for each in functions
+    )
+
+
+def _keeps_weights(iterated: ast.expr, file: ParsedPython) -> bool:
+    """True for an attribute to which its class assigns weights alone: `self.average.items()`."""
+    match iterated:
+        case ast.Call(func=ast.Attribute(value=held, attr="items" | "values"), args=[]):
+            iterated = held
+    syntax = syntax_tree(file)
+    owner = enclosing_class(iterated, syntax)
+    if not isinstance(iterated, ast.Attribute) or owner is None:
+        return False
+    assigned = attribute(iterated, owner, syntax)
+    return bool(assigned) and all(
+        _OF_WEIGHTS.search(ast.unparse(each)) is not None for each in assigned or ()
     )
 
 

@@ -13,6 +13,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Instance,
     LibraryObject,
     Model,
+    NonTensor,
     Symbol,
     Tensor,
     Unknown,
@@ -263,6 +264,8 @@ def _is_open(call: Call, *, names_torch: bool) -> bool:
     )
     if call.name in COPIES and any(map(_is_given_module, values)):
         return True
+    if is_method and not names_torch and isinstance(call.receiver, NonTensor):  # `axes.plot(x)`
+        return any(isinstance(value, Unknown) or may_be_half(value) for value in values)
     if (call.receiver_span is None or call.function is not None) and is_object_taken:
         return any(isinstance(value, Unknown) or may_be_half(value) for value in values)
     return any(map(may_be_half, values))

@@ -65,6 +65,10 @@ class Configuration:
         """What the project makes of an option of the command line."""
         return self._project.setting((name,), module.file.text.path)
 
+    def key(self, module: Module, section: str, name: str) -> Setting | None:
+        """What the project makes of a key of a section: `dtype` under `model`."""
+        return self._project.setting((section, name), module.file.text.path)
+
     def variable(self, module: Module, name: str) -> Setting | None:
         """What the project's env files and launch scripts make of an environment variable."""
         return self._project.variable(name, module.file.text.path)

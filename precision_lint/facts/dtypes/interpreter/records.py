@@ -222,7 +222,7 @@ class Records:
         if frame.records:
             known = self.sites.get(node)
             is_one_of = known is not None and f"`{definition.name}`" not in known.text
-            self._is_at(frame, node, callee_name(node) if is_one_of else definition.name)
+            self._is_at(frame, node, _called(node) if is_one_of else definition.name)
             self.call_sites.setdefault(definition, {})[node] = bound
             if definition.is_initialiser:
                 frame.constructions.append(bound)
@@ -245,7 +245,7 @@ class Records:
     ) -> None:
         """A function that is a term is called: `callback(x)`, `self.callback(x)`."""
         if frame.records:
-            self._is_at(frame, node, callee_name(node))
+            self._is_at(frame, node, _called(node))
             self.open_functions[node] = function, given
 
     def module_cast(self, frame: Frame, node: ast.Call, module: Value) -> None:
@@ -329,6 +329,11 @@ _OPERATORS = {
 
 _TRAINING = frozenset({"backward", "train"})
 """Calls that show what is trained by what is known of the modules around them."""
+
+
+def _called(node: ast.Call) -> str:
+    """What a call calls, as a reader finds it there: `METRICS[name]` has no name of its own."""
+    return callee_name(node) or ast.unparse(node.func)
 
 
 def _models(env: Environment) -> dict[str, Model]:

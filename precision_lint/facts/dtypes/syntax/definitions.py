@@ -258,6 +258,10 @@ class Class:
             found[name] = function
         self.methods = found
 
+    @property
+    def decorators(self) -> list[ast.expr]:
+        return self.node.decorator_list
+
     @cached_property
     def annotated(self) -> Mapping[str, ast.AnnAssign]:
         """The fields of a dataclass or named tuple, in order; annotations of any other class."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from precision_lint.facts.dtypes.syntax.bodies import Body, bodies_mentioning, rows_mentioning_in
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.whole_program import registries
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.source.python.statements import own_statements
@@ -35,6 +36,9 @@ class Calling:
         if name is None:
             return
         made = _made_by(definition)
+        if made is not None or definition.owner is None:
+            for holder, table in registries.tables_with(self._program, made or definition):
+                yield from self._taking_out_of(holder, table)
         is_method = definition.owner is not None and made is None
         importers = self._program.importers(definition.module, name)
         for module in self._program.calling(name) if is_method else importers:
@@ -93,10 +97,14 @@ class Calling:
         """
         yield from bodies_mentioning(module, name)
         for holder in (*module.tables_of(name), *_functions_returning(module, name)):
-            yield from _taking_out(module, holder)
-            for other in self._program.importers(module, holder):
-                if other is not None and other is not module:
-                    yield from _taking_out(other, holder)
+            yield from self._taking_out_of(module, holder)
+
+    def _taking_out_of(self, module: Module, holder: str) -> Iterator[tuple[Body, frozenset[int]]]:
+        """The bodies, of all modules, that take something out of a table or a function."""
+        yield from _taking_out(module, holder)
+        for other in self._program.importers(module, holder):
+            if other is not None and other is not module:
+                yield from _taking_out(other, holder)
 
     def _subclasses(self, owner: Class, module: Module) -> Iterator[Class]:
         """The classes of a module that inherit from a class."""

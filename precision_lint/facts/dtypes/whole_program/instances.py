@@ -45,6 +45,7 @@ from precision_lint.facts.dtypes.syntax.bodies import bodies_at
 from precision_lint.facts.dtypes.syntax.definitions import Class, Module
 from precision_lint.facts.dtypes.syntax.mentions import rows_where_assigned, rows_where_cast
 from precision_lint.facts.dtypes.syntax.record_initialisers import default_of
+from precision_lint.facts.dtypes.whole_program import record_settings
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.constructions import constructed
 from precision_lint.facts.dtypes.whole_program.moving import Moving
@@ -95,7 +96,7 @@ class Instances:
         initialiser = self._classes.method(definition, "__init__")
         instance = Instance(definition)
         if initialiser is None and self._classes.is_record(definition):
-            fields = self._fields(definition, given)
+            fields = self._fields(frame, definition, given, node)
             self._made_record(frame, definition, dict(fields), node)
             return Instance(definition, fields)
         if initialiser is None and self._classes.derives_from(definition, "dict"):
@@ -124,18 +125,24 @@ class Instances:
                 own = {name: fields[name] for name in each.annotated if name in fields}
                 self._analysis.records.call_of(frame, node, each.initialiser, Environment(own))
 
-    def _fields(self, definition: Class, given: CallSite) -> tuple[tuple[str, Value], ...]:
+    def _fields(
+        self, frame: Frame, definition: Class, given: CallSite, node: ast.Call
+    ) -> tuple[tuple[str, Value], ...]:
         """The fields of a record that is made of some arguments."""
         bases = self._classes.bases(definition)
         names = [*dict.fromkeys(name for each in reversed(bases) for name in each.annotated)]
         by_default: dict[str, Value] = {}
         for each in reversed(bases):
             by_default.update(self._defaults(each))
+        configuration = self._analysis.configuration
+        by_default.update(record_settings.filled(configuration, definition.module, by_default))
         is_open = any(argument.starred for argument in given.arguments)
         fields = dict.fromkeys(names, UNKNOWN) | ({} if is_open else by_default)
         if "**" in given.keywords:
             spread = given.keywords["**"].value
-            fields |= {name: self._spread(definition, spread, name) for name in names}
+            for name in names:
+                said = record_settings.of_section(configuration, frame.module, node, name)
+                fields[name] = self._spread(definition, spread, name, said)
         for name, argument in zip(names, given.arguments, strict=False):
             if argument.starred:
                 break
@@ -145,9 +152,14 @@ class Instances:
                 fields[name] = argument.value
         return tuple(fields.items())
 
-    def _spread(self, definition: Class, spread: Value, name: str) -> Value:
-        """What `Config(**vars(args))` gives to a field: what a run chooses, or its default."""
+    def _spread(self, definition: Class, spread: Value, name: str, said: Setting | None) -> Value:
+        """What `Config(**vars(args))` gives to a field: what a run chooses, or its default.
+
+        `said` is what files say of the field.
+        """
         value = keyword_of(spread, name)
+        if said is not None and isinstance(value, Unknown):
+            return said
         if not isinstance(value, Unknown) or isinstance(value, Variable):
             return value
         owner = next(each for each in self._classes.bases(definition) if name in each.annotated)

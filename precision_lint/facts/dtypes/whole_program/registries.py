@@ -30,7 +30,7 @@ def fillers(module: Module, table: str) -> frozenset[str]:
 
     `def register(cls): MODELS[cls.__name__] = cls`, or a function inside of `register(name)`.
     """
-    return module.fact(fillers, lambda: _by_table(module)).get(table, frozenset())
+    return _tables(module).get(table, frozenset())
 
 
 def filled(program: Program, module: Module, table: str, value: Dictionary) -> Dictionary:
@@ -40,6 +40,24 @@ def filled(program: Program, module: Module, table: str, value: Dictionary) -> D
         return Dictionary(UNKNOWN, None, value.default) if value.items == () else value
     item = UNKNOWN if len(found) > _MOST_REGISTERED else join_all(found)
     return Dictionary(join(value.item, item), None, value.default)
+
+
+def tables_with(program: Program, definition: Function | Class) -> Iterator[tuple[Module, str]]:
+    """The tables that a decorator, or the base of a class, puts a definition into."""
+    through = definition.decorators
+    if isinstance(definition, Class):
+        through = [*through, *definition.node.bases]
+    for name in filter(None, map(innermost_name, through)):
+        found = program.name(definition.module, name)
+        if found is not None and isinstance(found.definition, Function | Class):
+            for table, names in _tables(found.module).items():
+                if found.definition.name in names:
+                    yield found.module, table
+
+
+def _tables(module: Module) -> Mapping[str, frozenset[str]]:
+    """By table of a module, the functions and classes of the top level that fill it."""
+    return module.fact(_tables, lambda: _by_table(module))
 
 
 def _by_table(module: Module) -> Mapping[str, frozenset[str]]:

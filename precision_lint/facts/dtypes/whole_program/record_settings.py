@@ -1,0 +1,80 @@
+"""What configuration files give to the fields of records that a program fills from them.
+
+`Sampling(**cfg["sampling"])` takes the keys of a section. `setattr(config, key, value)` in a loop
+puts the keys of a file over the defaults, those of a section into the record that a field holds.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+
+from precision_lint.facts.dtypes.domain.values import Constant, Instance, Value
+from precision_lint.facts.dtypes.interpreter import defaults
+from precision_lint.facts.dtypes.interpreter.configuration import Configuration
+from precision_lint.facts.dtypes.syntax.definitions import Module
+from precision_lint.facts.origin import Setting
+from precision_lint.model.regex import regex
+
+_FILLING = regex(
+    r"\bsetattr\(\s*[\w.]+,\s*(?![\s\"'])|(?:\bvars\([\w.]+\)|\.__dict__)\s*(?:\.update\(|\|=)"
+)
+"""What assigns attributes by names that are not in the source."""
+
+
+def of_section(
+    configuration: Configuration, module: Module, node: ast.Call, name: str
+) -> Setting | None:
+    """What `Config(**cfg["section"])` gives to a field; None if no file has the section."""
+    for keyword in node.keywords:
+        if keyword.arg is None and (section := _section(keyword.value)):
+            return _said(configuration.key(module, section, name))
+    return None
+
+
+def filled(
+    configuration: Configuration, module: Module, fields: Mapping[str, Value]
+) -> Mapping[str, Value]:
+    """The defaults of a record, and of the records in them, under what files put over them.
+
+    They are left as they are in a module that assigns no attributes by computed names.
+    """
+    if _FILLING.search(module.file.text.text) is None:
+        return fields
+    return {name: _filled(configuration, module, name, value) for name, value in fields.items()}
+
+
+def _filled(configuration: Configuration, module: Module, name: str, value: Value) -> Value:
+    match value:
+        case Constant() if defaults.names_dtype(value):
+            return _said(configuration.option(module, name)) or value
+        case Instance(fields=inner) if inner:
+            return replace(
+                value,
+                fields=tuple(
+                    (each, _said(configuration.key(module, name, each)) or held)
+                    if isinstance(held, Constant) and defaults.names_dtype(held)
+                    else (each, held)
+                    for each, held in inner
+                ),
+            )
+    return value
+
+
+def _section(spread: ast.expr) -> str:
+    """The key whose mapping is spread: `cfg["model"]`, `cfg.model`, `cfg.get("model", {})`."""
+    match spread:
+        case (
+            ast.Subscript(slice=ast.Constant(value=str(key)))
+            | ast.Attribute(attr=key)
+            | ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(key)), *_])
+        ):
+            return key
+    return ""
+
+
+def _said(setting: Setting | None) -> Setting | None:
+    """A setting without the defaults of fields; None if nothing else is said of it."""
+    said = () if setting is None else tuple(one for one in setting.choices if not one.of_field)
+    return Setting(said) if said else None
