@@ -161,9 +161,12 @@ class MissingImports:
             if f"{part}.py" in names:
                 return False  # a module, and no package
             if part not in names or not disk.is_folder(folder / part):
-                is_in_package = is_relative or (depth and any(_is_python(each) for each in names))
+                # A file alone may be an excerpt of a project.
+                own = path.name if folder == path.parent else ""
+                is_package = any(each.endswith(".py") and each != own for each in names)
                 return (
-                    bool(is_in_package)
+                    (is_relative or depth > 0)
+                    and is_package
                     and self.is_own(path, module)
                     and self._is_nowhere(folder, parts[: depth + 1], module)
                 )
@@ -316,7 +319,3 @@ def _parts(module: str) -> list[str]:
 def _dotted(path: Path) -> tuple[str, ...]:
     """The names of the folders of a module and its own, as an import may write them."""
     return path.parts[:-1] if path.stem == "__init__" else (*path.parts[:-1], path.stem)
-
-
-def _is_python(name: str) -> bool:
-    return name.endswith(".py")

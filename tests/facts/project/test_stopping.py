@@ -64,6 +64,7 @@ RUNNING = [
         "another folder has it",
         {"train.py": f"import models.unet\n{TRAIN}", "lib/models/vit.py": ""},
     ),
+    ("a file alone", {"excerpt/train.py": "from .vit import ViT\n"}),
     ("nothing shows that the folder is the package", {"train.py": TRAIN}),
     (
         "under try",
