@@ -85,11 +85,19 @@ class PythonFile(ParsedPython):
 
         What is not proved has low confidence in tests, benchmarks and vendored code: their authors
         choose dtypes on purpose, or maintain the code elsewhere. So it has in functions that the
-        project calls nowhere, and in modules that none of its programs imports. A fix that is built
-        on LibCST can be given as a function: it is called if the finding is shown.
+        project calls nowhere, and in modules that none of its programs imports. Where every program
+        stops at an import before the place, what raises is no error of a run, proved or not. A fix
+        that is built on LibCST can be given as a function: it is called if the finding is shown.
         """
+        severity = rule.severity if severity is None else severity
         if confidence is Confidence.MEDIUM and self._is_beside_the_runs(span):
             confidence = Confidence.LOW
+        elif confidence is Confidence.MEDIUM or (
+            confidence is Confidence.HIGH and severity is Severity.ERROR
+        ):
+            stop = self.project.stop(self.text.path)
+            if stop is not None and stop.end <= span.start:
+                confidence, related = Confidence.LOW, (*related, stop.related)
         if callable(fix):
             fix = fix() if self.project.shows(confidence) else None
         return finding_in(

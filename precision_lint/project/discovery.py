@@ -132,6 +132,18 @@ def _ignored(path: Path, is_folder: bool, ignoring: Ignoring) -> bool:
     return False
 
 
+def is_ignored(path: Path, root: Path) -> bool:
+    """True if git would ignore what a project has at a path, a file or a folder, or what is around.
+
+    Nothing need be there.
+    """
+    around = [each for each in (path, *path.parents) if each != root and each.is_relative_to(root)]
+    return _ignored(path, False, _ignoring(reversed(path.parents[: len(around)]))) or any(
+        _ignored(each, True, _ignoring(reversed(path.parents[number : len(around)])))
+        for number, each in enumerate(around)
+    )
+
+
 def _ignoring(folders: Iterable[Path]) -> Ignoring:
     said = ((folder, Ignores.of(folder)) for folder in folders)
     return tuple((folder, ignores) for folder, ignores in said if ignores is not None)

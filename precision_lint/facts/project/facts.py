@@ -23,6 +23,7 @@ from precision_lint.facts.project.imports import (
     words_in_use,
     words_of_imports,
 )
+from precision_lint.facts.project.missing import folders_searched
 from precision_lint.facts.project.modules import LARGEST, ParsedModules
 from precision_lint.facts.project.questions import (
     ANSWERS,
@@ -33,8 +34,9 @@ from precision_lint.facts.project.questions import (
 )
 from precision_lint.facts.project.records import Kind, Records
 from precision_lint.facts.project.starred import names_at_top
+from precision_lint.facts.project.stopping import Stop, Stopping
 from precision_lint.facts.project.torch_names import torch_needed
-from precision_lint.facts.project.unreached import is_unreached
+from precision_lint.facts.project.unreached import RUNS, is_unreached, may_be_used_otherwise
 from precision_lint.model.finding import Confidence, Related
 from precision_lint.model.regex import regex
 from precision_lint.model.trace import Question, apart, note
@@ -80,6 +82,7 @@ class ProjectFacts:
         self._ranked: dict[Half, tuple[list[Path], list[Path]]] = {}
         self._reaching: dict[tuple[Path, str], bool] = {}
         self._unreached: dict[Path, bool] = {}
+        self._stops: dict[Path, Stop | None] = {}
         self._dependencies: dict[Question, Dependency] = {}
 
     def __reduce__(self) -> tuple[type[ProjectFacts], tuple[Project]]:
@@ -291,6 +294,25 @@ class ProjectFacts:
             self._unreached[path] = is_unreached(path, self.project, self.imports, self._matches)
         return self._unreached[path]
 
+    def stop(self, path: Path) -> Stop | None:
+        """Where a file stops at an import, or all programs that lead to it do; None if none do."""
+        if path not in self._stops:
+            self._stops[path] = self._stopping.of(path) or self._stop_before(path)
+        return self._stops[path]
+
+    def _stop_before(self, path: Path) -> Stop | None:
+        found = self._stopping.leading_to(path)
+        if found is None or may_be_used_otherwise(path, self.project, self.imports, self._matches):
+            return None
+        return Stop(0, found.related)
+
+    @cached_property
+    def _stopping(self) -> Stopping:
+        return Stopping(self.project, self.imports, self.records, self.modules.at, self._is_program)
+
+    def _is_program(self, path: Path) -> bool:
+        return not self.project.is_secondary(path) and self._matches(path, RUNS)
+
 
 def _evidence(path: Path, content: bytes, argument: str) -> str:
     from precision_lint.facts.project.evidence import mentioned
@@ -355,6 +377,7 @@ KINDS: Mapping[str, Kind] = {
     "names": Kind(_naming),
     "shown": Kind(words_shown, LARGEST_DOCUMENT),
     "torch": Kind(torch_needed),
+    "searched": Kind(folders_searched, LARGEST),
 }
 """What is kept of a file."""
 
@@ -580,6 +603,11 @@ class Recording:
     def is_unreached(self, path: Path) -> bool:
         """True for a module that no program of the project imports, and that nothing names."""
         answer: bool = self._ask("is_unreached", path)
+        return answer
+
+    def stop(self, path: Path) -> Stop | None:
+        """Where a file stops at an import, whichever program runs it; None if it need not."""
+        answer: Stop | None = self._ask("stop", path)
         return answer
 
     def module(self, path: Path) -> ParsedPython | None:

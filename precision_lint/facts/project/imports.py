@@ -83,6 +83,8 @@ class Imports:
         self._files = ModuleFiles(project.root)
         self.locate = self._files.locate
         """The file of the module that a file in a folder calls by a name."""
+        self.names_in = self._files.names_in
+        """What is in a folder."""
         self._imported: dict[Path, tuple[Path, ...]] = {}
         self._numbers = Numbers()
         self.offers = Starred(records, self._files, self._numbers).offers
@@ -166,6 +168,20 @@ class Imports:
             self._above[path] = frozenset(self._numbers.paths[number] for number in found)
         return self._above[path]
 
+    def below(self, path: Path) -> frozenset[Path]:
+        """A Python file, and those that run where it is imported: packages around them, too."""
+        found = self._reached({self._numbers.of(path)})
+        folders = {self._numbers.paths[number].parent for number in found}
+        packages = (each / "__init__.py" for folder in folders for each in self._packages(folder))
+        found = self._reached({*found, *map(self._numbers.of, packages)})
+        return frozenset(self._numbers.paths[number] for number in found)
+
+    def _packages(self, folder: Path) -> Iterator[Path]:
+        """A folder and those around it, as far as they are packages."""
+        while folder != self._project.root and "__init__.py" in self.names_in(folder):
+            yield folder
+            folder = folder.parent
+
     def handed_on(self, path: Path) -> frozenset[Path]:
         """A Python file; of a package, also the files that it imports to hand their names on."""
         found = self._reached_by_packages({self._numbers.of(path)})
@@ -198,6 +214,10 @@ class Imports:
         """True if a file of the project, but for tests, imports a file."""
         return any(each != path for each in self._imported_by(path))
 
+    def importers(self, path: Path) -> list[Path]:
+        """The other Python files, but for tests, that import a file by themselves."""
+        return [each for each in self._imported_by(path) if each != path]
+
     def _imported_by(self, path: Path) -> Iterator[Path]:
         words = self._naming(_stem(path))
         return (each for each in self._importers_of.get(path, ()) if each in words)
@@ -221,12 +241,14 @@ class Imports:
     def _imports_of(self, path: Path) -> tuple[Path, ...]:
         """The files of the project that a file imports, by its import statements, in path order."""
         if path not in self._imported:
-            names = self._records.of("modules", path).split("\n")
-            own = (name for name in names if self._may_be_own(name))
             folder = str(path.parent)
-            found = (self._files.located(folder, name) for name in own)
+            found = (self._files.located(folder, name) for name in self.own_names(path))
             self._imported[path] = tuple(_in_order(filter(None, set(found))))
         return self._imported[path]
+
+    def own_names(self, path: Path) -> list[str]:
+        """The names in the imports of a file that may be modules of the project."""
+        return [*filter(self._may_be_own, self._records.of("modules", path).split("\n"))]
 
     def _may_be_own(self, name: str) -> bool:
         """False for a module of another project: no file or folder of this one has its name."""

@@ -45,6 +45,10 @@ class ModuleFiles:
             self._located[key] = None if found is None else self._path(found)
         return self._located[key]
 
+    def names_in(self, folder: Path) -> frozenset[str]:
+        """What a folder of the project contains; nothing if there is none."""
+        return self._names_in(str(folder))
+
     def _path(self, name: str) -> Path:
         if name not in self._paths:
             self._paths[name] = Path(name)

@@ -13,7 +13,7 @@ from precision_lint.project import disk
 from precision_lint.project.copies import PACKAGING
 from precision_lint.project.files import Project
 
-_RUNS = (
+RUNS = (
     rb"(?m)^(?:if __name__\b|(?:for|with|while) "
     rb"|(?!(?:class|def|if|elif|print)\b)[A-Za-z_][\w.]*\("
     rb"|@\w+\.(?:cls|command|flow|function|get|group|job|local_entrypoint|main|post|remote|route|task)\b)"
@@ -37,10 +37,18 @@ Matching = Callable[[Path, bytes], bool]
 def is_unreached(path: Path, project: Project, imports: Imports, matches: Matching) -> bool:
     """True for a module of a project of programs that none of them imports, and nothing names."""
     own = [each for each in project.python_files if not project.is_secondary(each)]
-    programs = [each for each in own if matches(each, _RUNS)]
+    programs = [each for each in own if matches(each, RUNS)]
     if not programs or not imports.above(path).isdisjoint(programs):
         return False
-    return not (
+    return not may_be_used_otherwise(path, project, imports, matches)
+
+
+def may_be_used_otherwise(
+    path: Path, project: Project, imports: Imports, matches: Matching
+) -> bool:
+    """True if more than the imports of programs may lead to a module: its name, for example."""
+    own = [each for each in project.python_files if not project.is_secondary(each)]
+    return (
         _is_packaged(path, project, matches)
         or any(matches(each, _IMPORTING) for each in own)
         or _is_named(path, project, imports, matches)
