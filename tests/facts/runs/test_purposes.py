@@ -1197,7 +1197,7 @@ def test_no_class_of_a_registry(name: str, key: str, tmp_path: Path) -> None:
     assert f"not understood: {key}: true (a.yaml:4)" in out
 
 
-HYDRA = """\
+ONE_FILE = """\
 import hydra
 from transformers import AutoModel
 
@@ -1220,8 +1220,8 @@ def test_another_program_is_asked_only_for_what_the_reader_does_not_mention(
 ) -> None:
     files = {
         "configs/train.yaml": FILE.format("kind_dtype: bfloat16"),
-        "train.py": HYDRA.format(read),
-        "evaluate.py": HYDRA.format("AutoModel.from_pretrained('m', dtype=config.kind_dtype)"),
+        "train.py": ONE_FILE.format(read),
+        "evaluate.py": ONE_FILE.format("AutoModel.from_pretrained('m', dtype=config.kind_dtype)"),
     }
     out = run("explain-config", "configs/train.yaml", cwd=project(tmp_path, files)).out
     assert ("evaluate.py" in out) is is_for
