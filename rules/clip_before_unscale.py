@@ -4,9 +4,11 @@
 Finds `clip_grad_norm_`, `clip_grad_value_` and norms of gradients after
 `scaler.scale(loss).backward()` if no way through the function calls `scaler.unscale_(optimizer)`
 first. Methods of the class and of its bases, functions of the project that are called, and methods
-of its objects are followed. Methods that a class inherits are judged again with those of their
-helpers that the class overrides. Where another function scales the loss, clipping is reported
-directly before `scaler.step(optimizer)` if no code of the project calls `unscale_`.
+of its objects are followed. So is a callback, `getattr(callback, event)(self)` for the event that a
+call names, if one class alone has its method and nothing in the project unscales gradients. Methods
+that a class inherits are judged again with those of their helpers that the class overrides. Where
+another function scales the loss, clipping is reported directly before `scaler.step(optimizer)` if
+no code of the project calls `unscale_`.
 
 ## Why it hurts
 The gradients are multiplied by the loss scale, 65536 at first. A threshold of 1.0 then clips every
@@ -167,7 +169,7 @@ def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile
         f"the gradients are clipped{inside} before `{scaler}.unscale_`"
         if is_clip
         else f"this is the norm of gradients that `{scaler}` has scaled",
-        confidence=Confidence.HIGH if is_clip else Confidence.MEDIUM,
+        confidence=Confidence.HIGH if is_clip and not event.is_called_back else Confidence.MEDIUM,
         why="The gradients are multiplied by the loss scale, 65536 at first: "
         + ("the threshold is too small by that factor." if is_clip else "so is their norm."),
         fix=_fix(event, scaler, step, file),

@@ -33,6 +33,7 @@ from precision_lint.facts.amp.scaling.local_scalers import is_used_elsewhere
 from precision_lint.facts.amp.scaling.offers import bfloat16_offer, weights_offer
 from precision_lint.facts.amp.scaling.other_branches import is_of_another_branch
 from precision_lint.facts.amp.scaling.scalers import AutocastRegion, Conditions, Wrapper
+from precision_lint.facts.amp.scaling.table_choices import chooses_another
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Argument, Call
 from precision_lint.facts.dtypes.domain.values import Condition, Constant, Dtype
@@ -259,7 +260,7 @@ def _offered(node: ast.Call, regions: list[AutocastRegion], file: PythonFile) ->
     dtypes = scalers.given_dtypes(regions) if regions else scalers.autocast_dtypes(node, file)
     for given, source in dtypes:
         offer = bfloat16_offer(given, file, of=source)
-        if offer is not None:
+        if offer is not None and not chooses_another(offer, node, file):
             region = Related(source.text.place(source.span_of(given)), "the dtype of autocast")
             return Scaling(
                 "offered",

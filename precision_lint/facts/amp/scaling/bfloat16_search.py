@@ -14,10 +14,12 @@ from precision_lint.facts.amp.scaling.documented_dtypes import NAMES_BFLOAT16, d
 from precision_lint.facts.amp.scaling.offer import Offer
 from precision_lint.facts.amp.scaling.users import Users, argument_for, given_to_field
 from precision_lint.facts.amp.setting_paths import setting_path
+from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.facts.settings.vocabulary import names_bfloat16
 from precision_lint.model.finding import Related
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import qualified, with_defaults
@@ -133,6 +135,9 @@ class Search:
         owner = self._users.class_of(node.value, file)
         if owner is None:
             return None
+        getter = owner.methods.get(node.attr)
+        if getter is not None and getter.is_property:
+            return self.property(node, getter, file, hops)
         declared = owner.annotated.get(node.attr)
         if declared is not None and (found := self.value(declared.value, owner.module.file, hops)):
             return found
@@ -140,6 +145,31 @@ class Search:
             for value in given_to_field(node.attr, owner.name, other):
                 if (found := self.value(value, other, hops - 1)) is not None:
                     return Offer(f"{node.attr}=torch.bfloat16", found.related)
+        return None
+
+    def property(
+        self, node: ast.Attribute, getter: Function, file: ParsedPython, hops: int
+    ) -> Offer | None:
+        """The field by which a property looks a dtype up: `TABLE[self.dtype]`."""
+        for returned in walk(getter.node):
+            if not isinstance(returned, ast.Return):
+                continue
+            match self.key_of_dtype(returned.value, getter.module.file):
+                case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                    read = ast.copy_location(ast.Attribute(node.value, name, ast.Load()), node)
+                    if (found := self.value(read, file, hops - 1)) is not None:
+                        return found
+        return None
+
+    def key_of_dtype(self, node: ast.expr | None, file: ParsedPython) -> ast.expr | None:
+        """The name by which an expression finds a dtype, in a table or in torch."""
+        match node:
+            case ast.Subscript(value=table, slice=key):
+                return key if self.names_it(table, file) else None
+            case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[key, *_]):
+                return key if self.names_it(table, file) else None
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id="torch"), key]):
+                return key
         return None
 
     # Parameters

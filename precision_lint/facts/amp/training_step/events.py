@@ -53,6 +53,9 @@ class Event:
     call: ast.Call | None = None
     """The call in the step that leads to it, where a helper does it."""
 
+    is_called_back: bool = False
+    """True for what an object does that may be there or not: one of `self.callbacks`."""
+
     def related(self, message: str) -> Related:
         """The event as the other half of a finding, whichever file it is in."""
         return Related(self.file.text.place(self.file.span_of(self.node)), message)
@@ -272,6 +275,7 @@ def renamed(event: Event, names: Mapping[str, str], helper: str, call: ast.Call)
         event,
         helper=helper,
         call=call,
+        is_called_back=event.is_called_back or isinstance(call.func, ast.Call),
         scaler=resolved(event.scaler, names),
         subject=resolved(event.subject, names),
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from precision_lint.facts.amp.lineage import Lineage
+from precision_lint.facts.amp.training_step.callbacks import callback_method
 from precision_lint.facts.amp.training_step.events import may_act
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
@@ -74,13 +76,18 @@ class Helpers:
         nested: Mapping[str, Function],
         *,
         is_given_scaler: bool,
+        literals: Mapping[str, str] = MappingProxyType({}),
     ) -> Helper | None:
         """The function that a call runs; None if it is not seen, or has nothing to do with steps.
+
+        `literals` are the parameters that a text is given for: `getattr(callback, event)(self)`.
 
         Functions of other files are followed if their names or arguments say what they do.
         """
         is_concerned = is_given_scaler or may_act(call)
         match call.func:
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name() as receiver, named]):
+                return self._called_back(receiver, named, owner, literals)
             case ast.Name(id=name) if name in nested:
                 return Helper(nested[name], owner, None)
             case ast.Name(id=name):
@@ -107,6 +114,20 @@ class Helpers:
                 cls = self._class_of(receiver, module, owner)
                 method = None if cls is None else self._method(cls, name)
                 return None if method is None else Helper(method, cls, receiver)
+        return None
+
+    def _called_back(
+        self,
+        receiver: ast.Name,
+        named: ast.expr,
+        owner: Class | None,
+        literals: Mapping[str, str],
+    ) -> Helper | None:
+        """The one method of an event among the classes of what `self.callbacks` holds."""
+        match named:
+            case ast.Name(id=name) if name in literals and owner is not None:
+                found = callback_method(receiver, literals[name], owner, self.program)
+                return None if found is None else Helper(found, found.owner, receiver)
         return None
 
     def line(self, owner: Class) -> tuple[Class, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 
+from precision_lint.facts.amp.training_step.callbacks import texts_given
 from precision_lint.facts.amp.training_step.events import (
     Event,
     EventKind,
@@ -172,6 +173,9 @@ class _Scope:
     heir: Class | None = None
     """The class that inherits the body, and overrides methods that it calls."""
 
+    literals: Mapping[str, str] = field(default_factory=dict)
+    """The parameters that are given texts, of what calls methods by their names."""
+
 
 def _inherited(scope: _Scope, helpers: Helpers) -> Iterator[_Scope]:
     """The methods that a class inherits, if they call methods that it overrides."""
@@ -291,7 +295,12 @@ class _Reading:
                 return event
             is_given_scaler = given_scaler(call, names)
             helper = self.helpers.find(
-                call, scope.module, scope.owner, scope.nested, is_given_scaler=is_given_scaler
+                call,
+                scope.module,
+                scope.owner,
+                scope.nested,
+                is_given_scaler=is_given_scaler,
+                literals=scope.literals,
             )
             unknown = Event(EventKind.UNKNOWN, "", ast.unparse(call.func), call, statement, file)
             if helper is None:
@@ -308,7 +317,7 @@ class _Reading:
         given = helper.names(call)
         scalers = frozenset(name for name, value in given.items() if dotted(value) in names.scalers)
         try:
-            graph = self._summary(helper, scalers)
+            graph = self._summary(helper, scalers, texts_given(helper.node, given))
         except TooLarge:
             return unknown
         if graph is None:
@@ -317,12 +326,14 @@ class _Reading:
             self.called.add(helper.function.name)
         return Called(graph, given, helper.node.name, call)
 
-    def _summary(self, helper: Helper, scalers: frozenset[str]) -> Graph | None:
+    def _summary(
+        self, helper: Helper, scalers: frozenset[str], literals: Mapping[str, str]
+    ) -> Graph | None:
         """The events of a helper, some of whose parameters are scalers; None if it has none.
 
         What calls itself does nothing when it does so.
         """
-        key = (helper.node, helper.owner, scalers)
+        key = (helper.node, helper.owner, scalers, frozenset(literals.items()))
         if key not in self._summaries:
             if self._depth > _DEEPEST:
                 return None
@@ -331,7 +342,14 @@ class _Reading:
             try:
                 module = helper.function.module
                 nested = _nested(module, helper.node, helper.function.name)
-                scope = _Scope(helper.function.name, helper.node.body, module, helper.owner, nested)
+                scope = _Scope(
+                    helper.function.name,
+                    helper.node.body,
+                    module,
+                    helper.owner,
+                    nested,
+                    literals=literals,
+                )
                 names = self._names(scope)
                 names = replace(names, scalers=names.scalers | scalers)
                 graph = graph_of(helper.node.body, self._reader(scope, names))

@@ -1,0 +1,92 @@
+"""Methods that a step calls by their names: `getattr(callback, event)(self, *args)`.
+
+A method `notify` gets the name of an event as a text, and calls the method of that name of all that
+`self.callbacks` holds. Where one class alone has the method, that is what may run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from precision_lint.facts.amp.lineage import Lineage
+from precision_lint.facts.amp.scaling.users import Users
+from precision_lint.facts.dtypes.syntax.definitions import Class, Function
+from precision_lint.facts.dtypes.whole_program.program import Program
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import last_name
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_UNSCALING = rb"unscale|inv_scale|get_scale"
+
+
+def texts_given(node: FunctionDefinition, given: Mapping[str, ast.expr]) -> Mapping[str, str]:
+    """The texts that a call gives to parameters by which a function finds methods."""
+    names = {
+        call.func.args[1].id
+        for call in walk(node)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Call)
+        and last_name(call.func.func) == "getattr"
+        and len(call.func.args) > 1
+        and isinstance(call.func.args[1], ast.Name)
+    }
+    return {
+        name: value.value
+        for name in names
+        if isinstance(value := given.get(name), ast.Constant) and isinstance(value.value, str)
+    }
+
+
+def callback_method(
+    receiver: ast.Name, event: str, owner: Class, program: Program
+) -> Function | None:
+    """The method of an event, if a loop takes the receiver from an attribute that declares its
+    class, one class alone has the method, and the project makes objects of it.
+
+    None where something unscales gradients in some order of callbacks, or scales a threshold.
+    """
+    held = _looped(receiver, owner)
+    declared = None if held is None else Users(program).class_of(held, owner.module.file)
+    if declared is None or program.project.python_source_matches(_UNSCALING):
+        return None
+    found = [*_having(event, declared, program)]
+    return found[0] if len(found) == 1 and _is_made(found[0], program) else None
+
+
+def _looped(receiver: ast.Name, owner: Class) -> ast.expr | None:
+    """`self.callbacks` of `for callback in self.callbacks`."""
+    for parent in syntax_tree(owner.module.file).around(receiver):
+        match parent:
+            case ast.For(target=ast.Name(id=name), iter=ast.Attribute() as held) if (
+                name == receiver.id
+            ):
+                return held
+    return None
+
+
+def _having(event: str, declared: Class, program: Program) -> Iterator[Function]:
+    """The methods of an event that do something, of a class and those that inherit from it."""
+    lineage = Lineage(program)
+    for module in program.defining(event):
+        for each in module.top.values():
+            if isinstance(each, Class) and declared in lineage.line(each):
+                method = each.methods.get(event)
+                if method is not None and not method.is_stub:
+                    yield method
+
+
+def _is_made(method: Function, program: Program) -> bool:
+    """True if code names the class where it makes objects, or keeps it in a table."""
+    owner = method.owner
+    if owner is None:
+        return False
+    for file in Users(program).of(owner, owner.name):
+        for node in file.nodes:
+            match node:
+                case ast.Call(func=called) if last_name(called) == owner.name:
+                    return True
+                case ast.Dict(values=values) if owner.name in map(last_name, values):
+                    return True
+    return False
