@@ -135,7 +135,7 @@ class Instances:
         for each in reversed(bases):
             by_default.update(self._defaults(each))
         configuration = self._analysis.configuration
-        by_default.update(record_settings.filled(configuration, definition.module, by_default))
+        by_default.update(record_settings.filled(configuration, definition, by_default))
         is_open = any(argument.starred for argument in given.arguments)
         fields = dict.fromkeys(names, UNKNOWN) | ({} if is_open else by_default)
         if "**" in given.keywords:

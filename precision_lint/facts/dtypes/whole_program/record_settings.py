@@ -13,14 +13,16 @@ from dataclasses import replace
 from precision_lint.facts.dtypes.domain.values import Constant, Instance, Value
 from precision_lint.facts.dtypes.interpreter import defaults
 from precision_lint.facts.dtypes.interpreter.configuration import Configuration
-from precision_lint.facts.dtypes.syntax.definitions import Module
+from precision_lint.facts.dtypes.syntax.definitions import Class, Module
 from precision_lint.facts.origin import Setting
 from precision_lint.model.regex import regex
 
 _FILLING = regex(
-    r"\bsetattr\(\s*[\w.]+,\s*(?![\s\"'])|(?:\bvars\([\w.]+\)|\.__dict__)\s*(?:\.update\(|\|=)"
+    r"\bsetattr\(\s*([\w.]+),\s*(?![\s\"'])"
+    r"|\bvars\(([\w.]+)\)\s*(?:\.update\(|\|=)"
+    r"|([\w.]+)\.__dict__\s*(?:\.update\(|\|=)"
 )
-"""What assigns attributes by names that are not in the source."""
+"""What assigns attributes by names that are not in the source, with the object."""
 
 
 def of_section(
@@ -34,21 +36,36 @@ def of_section(
 
 
 def filled(
-    configuration: Configuration, module: Module, fields: Mapping[str, Value]
+    configuration: Configuration, definition: Class, fields: Mapping[str, Value]
 ) -> Mapping[str, Value]:
     """The defaults of a record, and of the records in them, under what files put over them.
 
-    They are left as they are in a module that assigns no attributes by computed names.
+    They are left as they are where nothing assigns attributes of it by computed names.
     """
-    if _FILLING.search(module.file.text.text) is None:
+    if not _is_filled(definition):
         return fields
+    module = definition.module
     return {name: _filled(configuration, module, name, value) for name, value in fields.items()}
+
+
+def _is_filled(definition: Class) -> bool:
+    """True if a method of the class, or a function of its module, assigns by computed names.
+
+    Methods of other classes assign attributes of their own objects.
+    """
+    file = definition.module.file
+    own, text = file.span_of(definition.node), file.text.text
+    return any(
+        "self" not in found.groups() or own.start <= found.start() < own.end
+        for found in _FILLING.finditer(text)
+    )
 
 
 def _filled(configuration: Configuration, module: Module, name: str, value: Value) -> Value:
     match value:
         case Constant() if defaults.names_dtype(value):
-            return _said(configuration.option(module, name)) or value
+            said = _said(configuration.option(module, name))
+            return said if said is not None and _is_at_top(said) else value
         case Instance(fields=inner) if inner:
             return replace(
                 value,
@@ -60,6 +77,12 @@ def _filled(configuration: Configuration, module: Module, name: str, value: Valu
                 ),
             )
     return value
+
+
+def _is_at_top(setting: Setting) -> bool:
+    """True for an option, and for a key that is in no section."""
+    given = (choice.origin.witness for choice in setting.choices)
+    return all(one is None or "." not in one.setting for one in given)
 
 
 def _section(spread: ast.expr) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from precision_lint.facts.dtypes.domain.lattice import join, join_all
+from precision_lint.facts.dtypes.domain.lattice import join_all
 from precision_lint.facts.dtypes.domain.values import (
     UNKNOWN,
     ClassObject,
@@ -38,8 +38,12 @@ def filled(program: Program, module: Module, table: str, value: Dictionary) -> D
     found = [*_registered(program, module, table)][: _MOST_REGISTERED + 1]
     if not found:
         return Dictionary(UNKNOWN, None, value.default) if value.items == () else value
-    item = UNKNOWN if len(found) > _MOST_REGISTERED else join_all(found)
-    return Dictionary(join(value.item, item), None, value.default)
+    if len(found) > _MOST_REGISTERED:
+        return Dictionary(UNKNOWN, None, value.default)
+    item = join_all([value.item, *(each for _, each in found)])
+    named = {key: each for key, each in found if key is not None}
+    is_named = value.items == () and len(named) == len(found)
+    return Dictionary(item, tuple(named.items()) if is_named else None, value.default)
 
 
 def tables_with(program: Program, definition: Function | Class) -> Iterator[tuple[Module, str]]:
@@ -85,24 +89,49 @@ def _filled_by(function: Function) -> Iterator[str]:
                 yield table
 
 
-def _registered(program: Program, module: Module, table: str) -> Iterator[Value]:
+def _registered(program: Program, module: Module, table: str) -> Iterator[tuple[str | None, Value]]:
+    """What a table gets, with the key that the decorator is given, if the table has it by that."""
     for name in sorted(fillers(module, table)):
         for other in dict.fromkeys((module, *program.importers(module, name))):
             if other is None:  # one too many to read
-                yield UNKNOWN
+                yield None, UNKNOWN
             else:
-                yield from _decorated(other, name)
-                yield from _derived(other, name)
+                has_key = _stores_by_argument(module.top[name], table)
+                for decorators, value in _decorated(other, name):
+                    yield _key(decorators, name) if has_key else None, value
+                for value in _derived(other, name):
+                    yield None, value
 
 
-def _decorated(module: Module, decorator: str) -> Iterator[Value]:
-    """The classes and functions of the top level that have a decorator."""
+def _stores_by_argument(filler: Function | Class, table: str) -> bool:
+    """True for `def register(name)` with `TABLE[name] = cls` inside."""
+    if not isinstance(filler, Function) or not filler.parameters:
+        return False
+    stored = [
+        node.slice
+        for node in walk(filler.node)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == table
+    ]
+    first = filler.parameters[0].arg
+    return all(isinstance(each, ast.Name) and each.id == first for each in stored)
+
+
+def _key(decorators: list[ast.expr], name: str) -> str | None:
+    """The text that the only decorator of a name is given first."""
+    match [each for each in decorators if innermost_name(each) == name]:
+        case [ast.Call(args=[ast.Constant(value=str(key)), *_])]:
+            return key
+    return None
+
+
+def _decorated(module: Module, decorator: str) -> Iterator[tuple[list[ast.expr], Value]]:
+    """The classes and functions of the top level that have a decorator, with all of theirs."""
     for definition in module.top.values():
-        match definition:
-            case Class(node=node) if _has(node.decorator_list, decorator):
-                yield ClassObject(definition)
-            case Function() if _has(definition.decorators, decorator):
-                yield FunctionValue(definition)
+        if _has(definition.decorators, decorator):
+            yield definition.decorators, _value(definition)
 
 
 def _derived(module: Module, base: str) -> Iterator[Value]:
@@ -110,6 +139,12 @@ def _derived(module: Module, base: str) -> Iterator[Value]:
     for definition in module.top.values():
         if isinstance(definition, Class) and _has(definition.node.bases, base):
             yield ClassObject(definition)
+
+
+def _value(definition: Function | Class) -> Value:
+    if isinstance(definition, Class):
+        return ClassObject(definition)
+    return FunctionValue(definition)
 
 
 def _has(decorators: list[ast.expr], name: str) -> bool:
