@@ -77,6 +77,7 @@ class ProjectFacts:
         self.imports = Imports(project, self.records)
         self.documents = Documents(project, self.records, self.imports)
         self._matched: dict[bytes, bool] = {}
+        self._matched_in_others: dict[bytes, bool] = {}
         self._matching: dict[bytes, tuple[Path, ...]] = {}
         self._bfloat16: dict[tuple[Path, Bfloat16], Related | None] = {}
         self._ranked: dict[Half, tuple[list[Path], list[Path]]] = {}
@@ -263,6 +264,19 @@ class ProjectFacts:
         """True if a page of the project holds what a regular expression matches."""
         pages = (path for path in self.project.pages if not self.project.is_secondary(path))
         return any(self._matches(path, pattern) for path in pages)
+
+    def other_file_matches(self, pattern: bytes) -> bool:
+        """True if a notebook, a configuration or a script holds what a regular expression matches.
+
+        Those of tests do not count.
+        """
+        if pattern not in self._matched_in_others:
+            others = (path for path in self.project.files if path.suffix != ".py")
+            self._matched_in_others[pattern] = any(
+                not self.project.is_secondary(path) and self._matches(path, pattern)
+                for path in others
+            )
+        return self._matched_in_others[pattern]
 
     def reaches(self, program: Path, pattern: str) -> bool:
         """True if a program, or a module of the project that it imports, holds a match."""
@@ -570,6 +584,11 @@ class Recording:
     def page_matches(self, pattern: bytes) -> bool:
         """True if a regular expression matches in a page of the project's documentation."""
         answer: bool = self._ask("page_matches", pattern)
+        return answer
+
+    def other_file_matches(self, pattern: bytes) -> bool:
+        """True if a regular expression matches in a notebook, a configuration or a script."""
+        answer: bool = self._ask("other_file_matches", pattern)
         return answer
 
     def program(self, path: Path) -> Program:

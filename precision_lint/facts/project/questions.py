@@ -79,6 +79,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "python_source_matches": lambda facts, pattern: facts.python_source_matches(pattern),
     "python_sources_matching": lambda facts, pattern: facts.python_sources_matching(pattern),
     "page_matches": lambda facts, pattern: facts.page_matches(pattern),
+    "other_file_matches": lambda facts, pattern: facts.other_file_matches(pattern),
 }
 """The functions that answer a question, by its name."""
 
@@ -117,7 +118,7 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return ("evidence\n", *_IMPORTS)
         case ("setting" | "variable", *_):
             return _SETTINGS
-        case ("python_source_matches" | "page_matches", pattern):
+        case ("python_source_matches" | "page_matches" | "other_file_matches", pattern):
             return (f"matches\n{pattern.decode('latin-1')}",)
         case ("python_sources_matching", pattern):
             return ("imports\n", f"matches\n{pattern.decode('latin-1')}")

@@ -73,6 +73,17 @@ def _in_run(held: Dtype | Tensor) -> Iterator[_DtypeName]:
         yield from map(_DtypeName, held.dtypes)
 
 
+def kept_attribute(node: ast.AST) -> str:
+    """An attribute of a name, where it keeps one value: `self:half`; empty for other expressions.
+
+    `self.half` is the path of what a body leaves in it, which calls may change.
+    """
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+            return f"{name}:{attribute}"
+    return ""
+
+
 def _constant(node: ast.expr, env: Known) -> Iterator[object]:
     """The value of a literal, of a display of them, or of a variable; nothing if it is unknown.
 
@@ -89,6 +100,8 @@ def _constant(node: ast.expr, env: Known) -> Iterator[object]:
                 yield from _in_run(held)
         case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in ALIASES:
             yield _DtypeName(ALIASES[name])
+        case ast.Attribute() if isinstance(held := env.get(kept_attribute(node)), Constant):
+            yield held.value
         case ast.Attribute(value=ast.Name(id=name), attr="dtype"):
             held = env.get(name)
             if isinstance(held, Tensor):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.containers import MOST_ENTRIES, item_of, updated
@@ -47,8 +47,11 @@ from precision_lint.facts.dtypes.operators.promotion import compare, operator, u
 from precision_lint.facts.dtypes.syntax.conditions import guard_excludes_bfloat16
 from precision_lint.facts.origin import PathCondition
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import children
 from precision_lint.source.python.syntax import dotted, named_parameters
+
+_HALF = regex(r"float16|half|[bf]p?16")
 
 
 class Evaluator:
@@ -243,6 +246,24 @@ class Evaluator:
             return decided(test, {**switches, **decided_by_run(self.frame.function, env)})
         return decided(test, {**switches, **env} if switches else env)
 
+    def chosen(self, test: ast.expr, sides: Iterable[ast.stmt | ast.expr]) -> bool | None:
+        """Whether a condition holds in all calls of the body; None if it may do both.
+
+        What is under a condition that fails in all of them is looked at, and leaves nothing. Only
+        where it names a half dtype does that make a difference.
+        """
+        function, analysis = self.frame.function, self.analysis
+        if function is None or analysis.is_intraprocedural or analysis.is_half_run:
+            return None
+        if analysis.is_program_run or not any(self._names_half(each) for each in sides):
+            return None
+        return analysis.reaching.holds(function, test)
+
+    def _names_half(self, node: ast.stmt | ast.expr) -> bool:
+        """True if a part of the body has a word for a half dtype."""
+        file = self.frame.module.file
+        return _HALF.search(file.text[file.span_of(node)]) is not None
+
     def _is_test_of_module(self, test: ast.expr, env: Environment) -> bool:
         """`isinstance(x, nn.Module)` of an object that is one, as its class or annotation says."""
         match test:
@@ -261,6 +282,7 @@ class Evaluator:
         span = self.span_of(node.test)
         branches: list[tuple[Value, Span]] = []
         known = self.holds(node.test, env)
+        chosen = self.chosen(node.test, (node.body, node.orelse)) if known is None else None
         for branch, holds in ((node.body, True), (node.orelse, False)):
             if known is not None and known is not holds:
                 continue
@@ -269,7 +291,8 @@ class Evaluator:
             self.frame.guards.pop()
             if guard_excludes_bfloat16(PathCondition(span, holds), self.source):
                 value = without_bfloat16(value)
-            branches.append((value, self.span_of(branch)))
+            if chosen is None or chosen is holds:
+                branches.append((value, self.span_of(branch)))
         offered = defaults.one_of(branches, self.source)
         return join_all([value for value, _ in branches]) if offered is None else offered
 

@@ -58,6 +58,8 @@ class Frame:
     """The autocast regions around the current statement, innermost last; None is off."""
     guards: list[PathCondition] = field(default_factory=list)
     """The conditions around the current expression, outermost first."""
+    aside: int = 0
+    """How many of them fail in all calls of the body."""
     discarded: ast.expr | None = None
     """The expression of the current statement, if nobody takes its value."""
     returned: Value = BOTTOM

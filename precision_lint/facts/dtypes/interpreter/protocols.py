@@ -146,6 +146,14 @@ class Tracing(Protocol):
         ...
 
 
+class Reaching(Protocol):
+    """What the calls of functions decide (`reaching`)."""
+
+    def holds(self, definition: Function, test: ast.expr) -> bool | None:
+        """Whether a condition holds with all that is given; None if it may do both."""
+        ...
+
+
 class Interprocedural(Protocol):
     """What the evaluation of an expression can ask of everything around it (`interpretation`)."""
 
@@ -186,6 +194,9 @@ class Interprocedural(Protocol):
 
     @property
     def tracing(self) -> Tracing: ...
+
+    @property
+    def reaching(self) -> Reaching: ...
 
 
 class Evaluate(Protocol):

@@ -299,7 +299,7 @@ class Records:
 
     def attribute_of_class(self, frame: Frame, owner: Class, name: str, value: Value) -> None:
         """`cls.name = value`, which objects of the class read as well."""
-        if frame.records:
+        if frame.records and not frame.aside:
             key = (owner, name)
             if self._before.get(key, (None, BOTTOM))[0] is not frame:
                 self._before[key] = frame, self.assigned.get(key, BOTTOM)

@@ -215,12 +215,18 @@ class StatementInterpreter:
         around = len(self.frame.autocast)
         entered: list[Region | None] = []
         known = self.evaluate.holds(test, env)
+        chosen = self.evaluate.chosen(test, [*body, *orelse]) if known is None else None
+        if not self.frame.records:
+            known = chosen if known is None else known
         for statements, holds in ((body, True), (orelse, False)):
             if known is not None and known is not holds:
                 continue
             branch = refine(self.evaluate, test, env, holds).copy()
             self.frame.guards.append(PathCondition(span, holds))
+            aside = chosen is not None and chosen is not holds
+            self.frame.aside += aside
             sides.append((branch, holds, self.block(statements, branch)))
+            self.frame.aside -= aside
             self.frame.guards.pop()
             entered += self.frame.autocast[around:]  # the other side does not run in them
             del self.frame.autocast[around:]
@@ -229,7 +235,9 @@ class StatementInterpreter:
             if guard_excludes_bfloat16(PathCondition(span, holds), self.evaluate.source):
                 for other in [each for each, at, _ in sides if at is not holds]:
                     _leave_to(other, branch, env)
-        return join_into([branch for branch, _, reaches in sides if reaches], env)
+        ends = [(branch, holds) for branch, holds, reaches in sides if reaches]
+        left = [branch for branch, holds in ends if chosen is None or chosen is holds]
+        return join_into(left or [branch for branch, _ in ends], env)
 
     def match(self, subject: ast.expr, cases: list[ast.match_case], env: Environment) -> bool:
         value = self.evaluate(subject, env)

@@ -114,7 +114,7 @@ class Interpretation:
         callbacks = Callbacks(program)
         self.callers = Callers(self, self.classes, calling, callbacks, self.tracing, table)
         self.resolve = self.callers.resolve
-        self.reaching = Reaching(calling)
+        self.reaching = Reaching(calling, self.classes, program)
         moving = Moving(self, self.classes, calling, self.tracing)
         self.instances = Instances(
             self, program, self.classes, self.tracing, moving, self.resolve, table

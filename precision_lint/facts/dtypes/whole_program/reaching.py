@@ -13,13 +13,16 @@ from itertools import chain, product
 from math import prod
 
 from precision_lint.facts.dtypes.domain.values import Constant
-from precision_lint.facts.dtypes.interpreter.decisions import decided
+from precision_lint.facts.dtypes.interpreter.decisions import decided, kept_attribute
 from precision_lint.facts.dtypes.syntax.bodies import functions_at
 from precision_lint.facts.dtypes.syntax.conditions import condition_of
 from precision_lint.facts.dtypes.syntax.definitions import Function, Module
 from precision_lint.facts.dtypes.whole_program.calling import Calling, called_as
+from precision_lint.facts.dtypes.whole_program.classes import Classes
+from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.facts.origin import PathCondition
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import bound_names, own_statements
@@ -40,6 +43,12 @@ _PLAIN = frozenset(
 """Decorators that call a function with what its callers give."""
 
 
+_Run = Mapping[str, Constant]
+"""What is given to parameters."""
+
+_MAKING = regex(r"\bcls\(|\btype\(self\)|__class__|__new__|__init_subclass__")
+
+
 @frozen
 class _Given:
     """What calls give to a parameter: constants with their types, and parameters around them."""
@@ -51,30 +60,75 @@ class _Given:
 class Reaching:
     """What the calls of a project give to parameters, if all of it is written out."""
 
-    def __init__(self, calling: Calling) -> None:
+    def __init__(self, calling: Calling, classes: Classes, program: Program) -> None:
         self._calling = calling
+        self._classes = classes
+        self._program = program
         self._modules: dict[Function, tuple[Module, ...]] = {}
         self._directly: dict[tuple[Function, str], _Given | None] = {}
+        self._held: dict[tuple[Function, ast.expr], bool | None] = {}
 
     def comes_to(self, definition: Function, guards: Sequence[PathCondition]) -> bool:
         """False if with all that is given the conditions around a place of a function fail."""
         text = definition.module.file.text
         tests = [(test, one.holds) for one in guards if (test := condition_of(text[one.span]))]
-        named = {each.id for test, _ in tests for each in walk(test) if isinstance(each, ast.Name)}
-        known = {
-            name: constants
-            for name in sorted(named & _kept_parameters(definition))
-            if (constants := self._given(definition, name))
-        }
-        if not known or prod(map(len, known.values())) > _MOST_COMBINATIONS:
-            return True
-        runs = (
-            {name: Constant(value) for name, (_, value) in zip(known, values, strict=True)}
-            for values in product(*known.values())
-        )
-        return any(
+        runs = self._runs(definition, [test for test, _ in tests])
+        return runs is None or any(
             all(decided(test, run) is not (not holds) for test, holds in tests) for run in runs
         )
+
+    def holds(self, definition: Function, test: ast.expr) -> bool | None:
+        """Whether a condition holds with all that is given; None if it may do both."""
+        key = definition, test
+        if key not in self._held:
+            self._held[key] = self._outcome(definition, test)
+        return self._held[key]
+
+    def _outcome(self, definition: Function, test: ast.expr) -> bool | None:
+        runs = self._runs(definition, [test])
+        outcomes = set() if runs is None else {decided(test, run) for run in runs}
+        return outcomes.pop() if len(outcomes) == 1 else None
+
+    def _runs(self, definition: Function, tests: Sequence[ast.expr]) -> list[_Run] | None:
+        """What is given together to the parameters in conditions; None if that is not known.
+
+        An attribute that `__init__` alone assigns is the parameter that it keeps there.
+        """
+        nodes = [each for test in tests for each in walk(test)]
+        named = {each.id for each in nodes if isinstance(each, ast.Name)}
+        read = {each for node in nodes if (each := kept_attribute(node))}
+        places = {name: (definition, name) for name in named & _kept_parameters(definition)}
+        places |= {name: kept for name in read if (kept := self._kept(definition, name))}
+        known = {
+            name: constants
+            for name, place in sorted(places.items(), key=lambda item: item[0])
+            if (constants := self._given(*place))
+        }
+        if not known or prod(map(len, known.values())) > _MOST_COMBINATIONS:
+            return None
+        return [
+            {name: Constant(value) for name, (_, value) in zip(known, values, strict=True)}
+            for values in product(*known.values())
+        ]
+
+    def _kept(self, definition: Function, name: str) -> tuple[Function, str] | None:
+        """The parameter of `__init__` that `self.name` is in all methods of a class."""
+        owner, (holder, attribute) = definition.owner, name.split(":")
+        if owner is None or not definition.parameters or holder != definition.parameters[0].arg:
+            return None
+        setting = [
+            method
+            for each in self._classes.bases(owner)
+            for method in each.methods_assigning.get(attribute, ())
+        ]
+        if len(setting) != 1 or not setting[0].is_initialiser or setting[0].owner is not owner:
+            return None
+        if owner.module.sets_by_name or self._program.is_assigned_from_outside(attribute):
+            return None
+        initialiser = setting[0]
+        parameter = _left_in(initialiser, attribute)
+        is_kept = parameter in _kept_parameters(initialiser)
+        return (initialiser, parameter) if parameter and is_kept else None
 
     def _given(self, definition: Function, name: str) -> frozenset[tuple[type, object]]:
         """The constants that calls give to a parameter; none if they may give something else."""
@@ -118,12 +172,47 @@ class Reaching:
         name = called_as(definition)
         if name is None or {innermost_name(each) for each in definition.decorators} - _PLAIN:
             return ()
+        if definition.is_initialiser and _is_made_otherwise(definition):
+            return ()
         modules = {definition.module: None}
         for body, _ in chain(self._calling.bodies(definition), self._calling.shown(definition)):
             if body is None:
                 return ()
             modules[body if isinstance(body, Module) else body.module] = None
-        return () if any(name in _mentions(each).handed_out for each in modules) else (*modules,)
+        if any(name in _mentions(each).handed_out for each in modules):
+            return ()
+        # a notebook calls it, or Hydra makes it: `_target_: models.Head`
+        outside = rb"\.%b\b|\b%b\(" % (name.encode(), name.encode())
+        return () if self._program.project.other_file_matches(outside) else (*modules,)
+
+
+def _is_made_otherwise(initialiser: Function) -> bool:
+    """True for a class whose objects are made by more than calls of its name."""
+    owner = initialiser.owner
+    if owner is None or owner.node.decorator_list:
+        return True
+    text = owner.module.file.text[owner.module.file.span_of(owner.node)]
+    return _MAKING.search(text) is not None
+
+
+def _left_in(initialiser: Function, attribute: str) -> str | None:
+    """The name that `__init__` assigns to an attribute, whatever happens: `self.half = half`."""
+    node = initialiser.node
+    if isinstance(node, ast.Lambda) or not initialiser.parameters:
+        return None
+    name = f"{initialiser.parameters[0].arg}:{attribute}"
+    stored = [
+        each
+        for each in walk(node)
+        if isinstance(each, ast.Attribute)
+        and not isinstance(each.ctx, ast.Load)
+        and kept_attribute(each) == name
+    ]
+    for statement in node.body:
+        match statement:
+            case ast.Assign(targets=[target], value=ast.Name(id=given)) if stored == [target]:
+                return given
+    return None
 
 
 def _given_by(call: ast.Call, module: Module, definition: Function, name: str) -> _Given | None:
