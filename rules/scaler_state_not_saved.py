@@ -115,6 +115,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 
 def _of_objects(file: PythonFile) -> Iterator[Finding]:
     """Checkpoints of an object whose class, in another file, makes a scaler."""
+    if not file.project.python_sources_matching(rb"GradScaler\("):
+        return
     for node in file.nodes:
         saved = [*filter(_is_entry_of_optimizer, _entries(node))]
         holder = _holder(saved[0][1]) if saved else None
