@@ -37,8 +37,11 @@ def unscaler(calls: Iterable[Call], file: PythonFile) -> Unscaler | None:
 
     A ShardedGradScaler does not count: it unscales float16 gradients, which FSDP produces. Nor does
     an Accelerator in a program that starts DeepSpeed: it leaves the scaling to DeepSpeed, whatever
-    the dtype of the weights (accelerate 0.27.2 and 1.15.0, `Accelerator.__init__`).
+    the dtype of the weights (accelerate 0.27.2 and 1.15.0, `Accelerator.__init__`). Nor does
+    anything in a program with an unscaling of its own, which takes float16 gradients.
     """
+    if "_unscale_grads_" in file.text.text:
+        return None
     calls = list(calls)
     for call in calls:
         if _is_scaler(call):
