@@ -27,7 +27,8 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").write_text(CONFIG)
     package = tmp_path / "src" / "mypkg"
     package.mkdir(parents=True)
-    for name, content in {"__init__": "", "data": "", "evaluate": BAD}.items():
+    data = "def load(path):\n    return path\n"
+    for name, content in {"__init__": "", "data": data, "evaluate": BAD}.items():
         (package / f"{name}.py").write_text(content)
     return package
 

@@ -39,8 +39,9 @@ def test_what_is_reported_raises_and_nothing_else_does(
     for name, content in case.files.items():
         (tmp_path / name).write_text(content, "utf-8")
     program = tmp_path / next(iter(case.files))
-    if "accelerate" in program.read_text("utf-8") and find_spec("accelerate") is None:
-        pytest.skip("needs accelerate")
+    for library in ("accelerate", "timm"):
+        if library in program.read_text("utf-8") and find_spec(library) is None:
+            pytest.skip(f"needs {library}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     expected = sorted(each.row for each in case.expected)
