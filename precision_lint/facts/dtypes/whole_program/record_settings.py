@@ -15,6 +15,7 @@ from precision_lint.facts.dtypes.interpreter import defaults
 from precision_lint.facts.dtypes.interpreter.configuration import Configuration
 from precision_lint.facts.dtypes.syntax.definitions import Class, Module
 from precision_lint.facts.origin import Setting
+from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 
 _FILLING = regex(
@@ -23,6 +24,7 @@ _FILLING = regex(
     r"|([\w.]+)\.__dict__\s*(?:\.update\(|\|=)"
 )
 """What assigns attributes by names that are not in the source, with the object."""
+_FILLING_WORDS = ("setattr(", "vars(", "__dict__")
 
 
 def of_section(
@@ -53,12 +55,20 @@ def _is_filled(definition: Class) -> bool:
 
     Methods of other classes assign attributes of their own objects.
     """
-    file = definition.module.file
-    own, text = file.span_of(definition.node), file.text.text
-    return any(
-        "self" not in found.groups() or own.start <= found.start() < own.end
-        for found in _FILLING.finditer(text)
-    )
+    places = _places_that_fill(definition.module)
+    if not places:
+        return False
+    own = definition.module.file.span_of(definition.node)
+    return any(not is_of_self or own.start <= place < own.end for place, is_of_self in places)
+
+
+@fact
+def _places_that_fill(module: Module) -> tuple[tuple[int, bool], ...]:
+    """Where a module assigns attributes by computed names, and whether the object is `self`."""
+    text = module.file.text.text
+    if not any(word in text for word in _FILLING_WORDS):
+        return ()
+    return tuple((found.start(), "self" in found.groups()) for found in _FILLING.finditer(text))
 
 
 def _filled(configuration: Configuration, module: Module, name: str, value: Value) -> Value:
