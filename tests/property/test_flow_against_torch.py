@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 pytest.importorskip("torch")
@@ -34,3 +36,12 @@ def test_the_flow_agrees_with_torch(share: int) -> None:
     assert total.probes > 10 * PROGRAMS
     assert not total.contradictions, report(total)
     assert total.exact_share >= EXACT, total.lost.most_common(10)
+
+
+def test_a_program_for_a_gpu_is_the_same_program_there() -> None:
+    for seed in range(200):
+        here, there = random_program(seed), random_program(seed, "cuda")
+        assert there.constructs == here.constructs
+        assert 'torch.set_default_device("cuda")\n' in there.source
+        assert not re.search(r"\bcpu\b|from_numpy", there.source)
+        assert there.source.count("probe(") == here.source.count("probe(")

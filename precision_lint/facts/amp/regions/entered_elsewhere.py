@@ -34,19 +34,24 @@ def entered_elsewhere(file: PythonFile) -> Iterator[EnteredElsewhere]:
         return
     helpers, syntax = Helpers(file), syntax_tree(file)
     module = helpers.program.main
-    for region in syntax.nodes:
-        for item in region.items if isinstance(region, With) else ():
-            context = item.context_expr
-            if not isinstance(region, With) or not isinstance(context, ast.Call):
-                continue
-            owner = _owner(context, module, syntax)
-            found = helpers.find(context, module, owner, {}, is_given_scaler=True)
-            if found is not None and found.function.module is not module:
-                made_in = PythonFile.of(found.function.module.file, file.project)
-                given = found.names(context)
-                for made in _returned(found.function):
-                    if not _is_off(made, given):
-                        yield EnteredElsewhere(made, made_in, region, context)
+    for region, context in _called_contexts(syntax):
+        owner = _owner(context, module, syntax)
+        found = helpers.find(context, module, owner, {}, is_given_scaler=True)
+        if found is not None and found.function.module is not module:
+            made_in = PythonFile.of(found.function.module.file, file.project)
+            given = found.names(context)
+            for made in _returned(found.function):
+                if not _is_off(made, given):
+                    yield EnteredElsewhere(made, made_in, region, context)
+
+
+def _called_contexts(syntax: SyntaxTree) -> Iterator[tuple[With, ast.Call]]:
+    """The `with` statements of a file, each with the calls that make its contexts."""
+    for node in syntax.nodes:
+        if isinstance(node, With):
+            for item in node.items:
+                if isinstance(item.context_expr, ast.Call):
+                    yield node, item.context_expr
 
 
 def _is_off(made: AutocastCall, given: Mapping[str, ast.expr]) -> bool:

@@ -1,7 +1,7 @@
-"""Methods that a step calls by their names: `getattr(callback, event)(self, *args)`.
+"""Methods that a step calls by name: `getattr(callback, event)(self, *args)`.
 
-A method `notify` gets the name of an event as a text, and calls the method of that name of all that
-`self.callbacks` holds. Where one class alone has the method, that is what may run.
+A method such as `notify` gets the name of an event as a text, and calls the method of that name on
+each object in `self.callbacks`. The method is followed if exactly one class has it.
 """
 
 from __future__ import annotations
