@@ -11,7 +11,6 @@ from typing import Literal, TypeAlias, get_args
 from precision_lint.engine import registry
 from precision_lint.facts.frameworks.launches import launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
-from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.runs import runs
 from precision_lint.facts.frameworks.sources import (
     CallSource,
@@ -199,7 +198,6 @@ def runs_of(
     left: dict[tuple[Path, Span], Unread] = {}
     launched: list[Unread] = []
     asked: set[Path] = set()
-    pages: set[Path] = set()
     for path in files:
         if path not in named and (kind_of(path) is None or holds_commands(path)):
             left |= {(path, one.span): one for one in _lines(path)}
@@ -214,15 +212,11 @@ def runs_of(
             continue
         if file is None:
             continue
-        is_page = kind_of(path) == "markdown" and path not in named
-        read = [run for run in runs(file, facts) if not is_page or _is_own(run, facts)]
+        read = runs(file, facts)
         if file.defect is not None and (read or path in named):
             note(f"{_problem(path, file.defect)}; only the readable part is explained")
         seen = [as_shown(run, facts) for run in read]
         rest = [] if not read and is_record(file, facts) else list(unread(file, seen))
-        if is_page:
-            pages.add(path)
-            rest = [one for one in rest if one.file.script is not None]
         left |= {(path, one.span): one for one in rest}
         launched += rest  # one command may be several launches
         if not read and not rest and path in named:
@@ -243,9 +237,8 @@ def runs_of(
         for place, one in _without(known, left)
     }
     left |= {(path, one.span): one for path in files for one in _untaken(path, known, facts)}
-    whole = sorted(_whole(found.values(), pages, facts), key=lambda row: row[0])
+    whole = sorted(_whole(found.values(), facts), key=lambda row: row[0])
     all_runs = [_with_unread(explained_run(run, facts, least), left) for _, run in whole]
-    all_runs = [replace(run, findings=()) if run.path in pages else run for run in all_runs]
     all_runs = _without_shapes(all_runs)
     asked -= {run.path for run in all_runs if run.says_something}
     shown = [run for run in all_runs if run.says_something or run.path in asked]
@@ -259,15 +252,6 @@ def _understood(
     found: Table[object, EffectiveConfig], facts: Recording
 ) -> frozenset[tuple[Path, Span]]:
     return understood(as_shown(run, facts) for run in found.values())
-
-
-def _is_own(run: EffectiveConfig, facts: Recording) -> bool:
-    """True for a command of a page that starts a program of the project, or no file of Python."""
-    started = launch_of(run.source)
-    if started is None:
-        return False
-    is_file = started.program.endswith(".py") and UNKNOWN not in started.program
-    return not is_file or program_of(started, run.file, facts) is not None
 
 
 def _untaken(path: Path, known: Set[tuple[Path, Span]], facts: Recording) -> Iterator[Unread]:
@@ -371,16 +355,12 @@ def identity(run: EffectiveConfig) -> tuple[object, ...]:
 
 
 def _whole(
-    readings: Iterable[EffectiveConfig], pages: Set[Path], facts: Recording
+    readings: Iterable[EffectiveConfig], facts: Recording
 ) -> Iterator[tuple[tuple[str, Span, str], EffectiveConfig]]:
-    """The runs that are not part of another run: a launch identifies the framework best.
-
-    The commands of pages are shown with what they say alone: nothing is reported there.
-    """
+    """The runs that are not part of another run: a launch identifies the framework best."""
     readings = list(readings)
-    launched = (run for run in readings if _place(run)[0] not in pages)
     # Defaults of a program have the place of the launch, and so have several runs of one launch.
-    below = ({_place(part) for part in run.parts} - {_place(run)} for run in launched)
+    below = ({_place(part) for part in run.parts} - {_place(run)} for run in readings)
     known = frozenset[tuple[Path, Span]]().union(*below)
     whole = [run for run in readings if _place(run) not in known]
     read = understood(as_shown(run, facts) for run in whole)

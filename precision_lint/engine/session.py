@@ -6,7 +6,7 @@ The command line, the language server and `explain-config` all start here.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from precision_lint.engine.job import Job
@@ -17,7 +17,6 @@ from precision_lint.engine.settings_file import find_config, load
 from precision_lint.model.finding import Applicability
 from precision_lint.model.frozen import frozen
 from precision_lint.project import discovery
-from precision_lint.project.discovery import kind_of
 from precision_lint.project.files import Project
 from precision_lint.project.roots import project_root
 
@@ -73,23 +72,19 @@ class Session:
         return found
 
     def project_files(self, note: Callable[[str], None]) -> list[Path]:
-        """The same with what git tracks below the folders although a pattern ignores it, with
-        configurations in formats that nothing can check, and with pages, which show commands.
+        """The same with what git tracks below the folders although a pattern ignores it, and with
+        configurations in formats that nothing can check.
         """
         found = self.files(note)
         folders = [path for path in self.paths if path.is_dir()]
         inside = (
             path
-            for path in ((*self.project.files, *self._markdown()) if folders else ())
+            for path in (self.project.files if folders else ())
             if any(folder in path.parents for folder in folders)
         )
         root, exclude = self.project.root, self.project.exclude
         others = discovery.unparsed(folders, root, exclude)
         return sorted({*found, *inside, *others}, key=str)
-
-    def _markdown(self) -> Iterator[Path]:
-        """The pages of the project in Markdown."""
-        return (path for path in self.project.pages if kind_of(path) == "markdown")
 
     def job(self) -> Job:
         """What to do with each file."""

@@ -1,4 +1,4 @@
-"""Commands of documents, and of files that are not read as scripts."""
+"""Commands of pages, and of files that are not read as scripts."""
 
 from __future__ import annotations
 
@@ -20,38 +20,20 @@ torch.set_default_dtype(getattr(torch, args.dtype))
 PAGE = "Run:\n\n```bash\npython {} --dtype {}\n```\n"
 
 
-def explained(tmp_path: Path, files: dict[str, str]) -> str:
-    return run("explain-config", ".", cwd=project(tmp_path, files)).out
+def explained(tmp_path: Path, files: dict[str, str], path: str = ".") -> str:
+    return run("explain-config", path, cwd=project(tmp_path, files)).out
 
 
-def test_a_command_of_a_page_is_a_run(tmp_path: Path) -> None:
+def test_a_command_of_markdown_is_a_run_on_request(tmp_path: Path) -> None:
     files = {"train.py": PROGRAM, "README.md": PAGE.format("train.py", "bfloat16")}
-    out = explained(tmp_path, files)
-    assert "README.md:4: PyTorch, started as train.py" in out
-    assert "bfloat16" in out
-
-
-def test_a_program_that_is_elsewhere_is_no_run_of_a_framework(tmp_path: Path) -> None:
-    words = "--output_dir o --learning_rate 1 --per_device_train_batch_size 1 --bf16 True"
-    page = f"```bash\npython train.py {words}\n```\n"
-    out = explained(tmp_path, {"README.md": page, "a.py": "import torch\n"})
-    assert "Hugging Face Trainer" not in out
-    assert "not understood: --bf16 True (README.md:2); the program is not in the project" in out
-
-
-def test_settings_in_a_page_are_no_run(tmp_path: Path) -> None:
-    page = "```yaml\ncompute_environment: LOCAL_MACHINE\nmixed_precision: fp16\n```\n"
-    assert "mixed_precision" not in explained(tmp_path, {"README.md": page})
-
-
-def test_what_pages_say_is_not_reported(tmp_path: Path) -> None:
-    yaml = "compute_environment: LOCAL_MACHINE\ndistributed_type: 'NO'\nmixed_precision: fp16\n"
-    code = "from accelerate import Accelerator\nAccelerator(mixed_precision='bf16')\n"
-    page = "```bash\naccelerate launch --config_file a.yaml train.py\n```\n"
-    files = {"a.yaml": yaml, "train.py": code, "README.md": page}
-    out = explained(tmp_path, files)
-    assert "README.md" in out
-    assert "MP7" not in out
+    assert "README.md" not in explained(tmp_path, files)
+    setting = {"pyproject.toml": "[tool.precision-lint]\nmarkdown = true\n"}
+    for out in (
+        explained(tmp_path, files, "README.md"),
+        explained(tmp_path, files | setting),
+    ):
+        assert "README.md:4: PyTorch, started as train.py" in out
+        assert "bfloat16" in out
 
 
 @pytest.mark.parametrize(
