@@ -62,7 +62,7 @@ def unsaved_scalers(holder: ast.expr, file: PythonFile) -> tuple[UnsavedScaler, 
     made = dict(_made_by(line))
     if not made or not lineage.is_complete(owner):
         return ()
-    is_kept = any(_may_be_kept(name, owner, line, file) for name in made)
+    is_kept = any(_may_be_kept(name, owner, file) for name in made)
     if is_kept or _finds_attributes(owner, line, file):
         return ()
     object_ = ast.unparse(holder)
@@ -113,7 +113,7 @@ def _files(pattern: bytes, owner: Class, file: PythonFile) -> list[ParsedPython]
     return read if len(read) == len(paths) else None
 
 
-def _may_be_kept(name: str, owner: Class, line: tuple[Class, ...], file: PythonFile) -> bool:
+def _may_be_kept(name: str, owner: Class, file: PythonFile) -> bool:
     """True unless all that is done with an attribute is seen: it scales, and is never saved."""
     files = _files(rf"\b{name}\b".encode(), owner, file)
     if files is None:
