@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +24,6 @@ from precision_lint.facts.project.imports import (
     words_in_use,
     words_of_imports,
 )
-from precision_lint.facts.project.missing import folders_searched
 from precision_lint.facts.project.modules import LARGEST, ParsedModules
 from precision_lint.facts.project.questions import (
     ANSWERS,
@@ -34,7 +34,6 @@ from precision_lint.facts.project.questions import (
 )
 from precision_lint.facts.project.records import Kind, Records
 from precision_lint.facts.project.starred import names_at_top
-from precision_lint.facts.project.stopping import Stop, Stopping
 from precision_lint.facts.project.torch_names import torch_needed
 from precision_lint.facts.project.unreached import RUNS, is_unreached, may_be_used_otherwise
 from precision_lint.model.finding import Confidence, Related
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from precision_lint.facts.origin import Setting
     from precision_lint.facts.project.config_files import ConfigFiles
     from precision_lint.facts.project.evidence import Half, Use
+    from precision_lint.facts.project.stopping import Stop, Stopping
     from precision_lint.facts.settings import SettingsIndex
     from precision_lint.project.files import Project
     from precision_lint.project.import_style import ImportStyle
@@ -318,10 +318,12 @@ class ProjectFacts:
         found = self._stopping.leading_to(path)
         if found is None or may_be_used_otherwise(path, self.project, self.imports, self._matches):
             return None
-        return Stop(0, found.related)
+        return replace(found, end=0)
 
     @cached_property
     def _stopping(self) -> Stopping:
+        from precision_lint.facts.project.stopping import Stopping
+
         return Stopping(self.project, self.imports, self.records, self.modules.at, self._is_program)
 
     def _is_program(self, path: Path) -> bool:
@@ -346,6 +348,12 @@ def _fields(path: Path, content: bytes, argument: str) -> str:
     from precision_lint.facts.settings.sightings import fields_of_type
 
     return "\n".join(sorted({" ".join(pair) for pair in fields_of_type(content)}))
+
+
+def _searched(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.project.missing import folders_searched
+
+    return folders_searched(content)
 
 
 def _imported(path: Path, content: bytes, argument: str) -> str:
@@ -391,7 +399,7 @@ KINDS: Mapping[str, Kind] = {
     "names": Kind(_naming),
     "shown": Kind(words_shown, LARGEST_DOCUMENT),
     "torch": Kind(torch_needed),
-    "searched": Kind(folders_searched, LARGEST),
+    "searched": Kind(_searched, LARGEST),
 }
 """What is kept of a file."""
 

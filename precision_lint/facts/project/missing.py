@@ -54,7 +54,7 @@ def certain_imports(tree: ast.Module) -> Iterator[Import]:
             return
 
 
-def folders_searched(path: Path, content: bytes, argument: str = "") -> str:
+def folders_searched(content: bytes) -> str:
     """The record of the parts of paths that a file adds to where modules are looked for."""
     found: set[bytes] = set()
     for code, assigned, variable in _SEARCHED.findall(content):
