@@ -27,6 +27,9 @@ _PROGRAM_BUDGET = 3_000
 _ELSEWHERE_BUDGET = 1_000
 """Expressions that are evaluated in such a run for what other modules do, besides these."""
 
+_QUESTION_BUDGET = 2_000
+"""Expressions that are evaluated for one question whose answer may stay open."""
+
 _LEAST_SHARE = 1_000
 """Expressions that are evaluated for one body where the budget is not enough for all."""
 
@@ -44,6 +47,8 @@ class Budget:
         self._beyond = _SIDE_BUDGET if is_aside else _INTERPROCEDURAL_BUDGET
         if is_small:
             self._beyond = _SMALL_BUDGET
+        self._until = self._limit
+        """Where what is evaluated now ends: the limit, or that of a question."""
         self._is_beyond = False
         self._is_shared = False
         self._aside = _ASIDE_BUDGET
@@ -57,13 +62,13 @@ class Budget:
             BudgetExceeded: the budget is spent.
         """
         self.spent += 1
-        if self.spent > self._limit:
+        if self.spent > self._until:
             raise BudgetExceeded
 
     def go_beyond(self) -> None:
         """What the file says by itself is known: callers, classes and other files are next."""
         self._is_beyond = True
-        self._limit = self.spent + self._beyond
+        self._limit = self._until = self.spent + self._beyond
 
     def begin_program(self) -> None:
         """The file is run as a program: what other modules do in it has a budget of its own."""
@@ -79,7 +84,24 @@ class Budget:
     def begin_share(self, expressions: int) -> None:
         """One body is interpreted with no more than its share."""
         self._is_shared = True
-        self._limit = self.spent + expressions
+        self._limit = self._until = self.spent + expressions
+
+    @contextmanager
+    def for_a_question(self) -> Iterator[None]:
+        """What is evaluated in this block for one question ends where its share is spent.
+
+        Raises:
+            BudgetExceeded: the budget of the file is spent.
+        """
+        until = self._until
+        self._until = min(until, self.spent + _QUESTION_BUDGET)
+        try:
+            yield
+        except BudgetExceeded:
+            if self.spent > until:
+                raise
+        finally:
+            self._until = until
 
     @property
     def may_go_aside(self) -> bool:
@@ -92,9 +114,10 @@ class Budget:
 
         It ends where its own budget is spent: what was found out until then is known.
         """
-        start, limit, beyond = self.spent, self._limit, self._beyond
+        start, limit, until, beyond = self.spent, self._limit, self._until, self._beyond
         was_aside, self.is_aside = self.is_aside, True
         self._limit, self._beyond = start + self._aside, self._aside
+        self._until = self._limit
         try:
             yield
         except BudgetExceeded:
@@ -103,6 +126,7 @@ class Budget:
             self.is_aside = was_aside
             self._aside -= self.spent - start
             self.spent, self._limit, self._beyond = start, limit, beyond
+            self._until = until
 
     def is_running_late(self) -> bool:
         """True if no time is left to compute recursive entries again."""

@@ -345,12 +345,14 @@ class Instances:
 
     def _assigned_from_outside(self, definition: Class, name: str) -> Value:
         """What other code assigns to an attribute of objects of a class."""
-        for module in self._program.assigning(name):
-            self._trace_rows(module, rows_where_assigned(module.file.text, name))
-        values = map(self._resolve, self._recorded_from_outside(definition, name))
-        # a dtype that is set is a setting: see `amp.bfloat16_search`
-        known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
-        return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
+        with self._analysis.budget.for_a_question():
+            for module in self._program.assigning(name):
+                self._trace_rows(module, rows_where_assigned(module.file.text, name))
+            values = map(self._resolve, self._recorded_from_outside(definition, name))
+            # a dtype that is set is a setting: see `amp.bfloat16_search`
+            known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
+            return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
+        return UNKNOWN
 
     def _cast_from_outside(self, definition: Class, name: str) -> Value:
         """The model of an attribute after casts by code outside the class."""
