@@ -78,6 +78,26 @@ def test_what_is_known_when_the_budget_is_spent_is_kept(
     assert interpreted["shared"] == 1
 
 
+def test_what_other_code_assigns_costs_a_share_of_the_budget(
+    tmp_path: Path, interpreted: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sets an attribute of an object may be far away: then it stays open."""
+    monkeypatch.setattr(budget, "_QUESTION_BUDGET", 300)
+    holder = "class Holder:\n    def __init__(self):\n        self.hook = None\n\n"
+    read = "    def read(self):\n        return self.hook.numpy()\n\n"
+    use = "def use(x):\n    return x.double().numpy()\n"
+    steps = "".join(f"    x = x + {k}\n" for k in range(40))
+    chain = "".join(f"def far{k}(x):\n{steps}    return far{k + 1}(x)\n\n" for k in range(9))
+    far = f"{chain}def far9(x):\n    return Holder()\n\n"
+    put = "def put(holder):\n    holder.hook = torch.zeros(2)\n\nput(far0(1))\n"
+    other = f"from main import Holder\n\n{far}{put}"
+    calls = {call.scope: call for call in calls_of(tmp_path, main=holder + read + use, other=other)}
+    assert described(calls["Holder.read"].receiver) == "Unknown"
+    assert "float64" in described(calls["use"].receiver)
+    assert interpreted["far0"] == 1
+    assert interpreted["far8"] == 0
+
+
 def test_a_body_is_traced_for_its_own_rows(tmp_path: Path, interpreted: Counter[str]) -> None:
     """What is asked inside of a nested function is asked of that one alone."""
     source = (
