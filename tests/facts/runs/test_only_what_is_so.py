@@ -1,4 +1,4 @@
-"""What `explain-config` must not claim: a call in a branch, defaults beside a file, a tensor's dtype."""
+"""What `explain-config` must not claim: calls in branches, defaults, dtypes of tensors."""
 
 from __future__ import annotations
 
