@@ -118,6 +118,12 @@ class Explained:
         return source.code.text.path
 
     @property
+    def only_if(self) -> str:
+        """The condition under which the program makes what reads it, if it may not hold."""
+        source = self.reading.source
+        return source.only_if if isinstance(source, CallSource) else ""
+
+    @property
     def beneath(self) -> list[Path]:
         """The other files from which settings of the same configuration come."""
         paths = (other.file.text.path for other in self.reading.fallbacks)

@@ -64,7 +64,8 @@ def signature(explained: Explained) -> tuple[object, ...]:
     )
     lost = tuple((one.name, str(one.reference.value)) for one in explained.lost)
     is_call = isinstance(reading.source, CallSource)  # in a program of its own
-    return reading.framework.slug, settings, links, lost, () if is_call else (*explained.beneath,)
+    beneath = (explained.only_if,) if is_call else (*explained.beneath,)
+    return reading.framework.slug, settings, links, lost, beneath
 
 
 def _used_at(one: Effective) -> Place | None:
@@ -139,6 +140,8 @@ def head(explained: Explained, report: Report) -> str:
     started = _started(explained.program, report)
     if explained.reader is not None:
         started = f", read by {report.relative(explained.reader)}"
+    if explained.only_if:
+        started += ONLY_IF + cut(explained.only_if)
     return report.ink.visible(f"{where}: {framework.name}{version}{started}")
 
 
@@ -305,6 +308,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "version": _release(explained) or None,
         "program": explained.program or None,
         "reader": os.path.abspath(explained.reader) if explained.reader else None,
+        "only_if": explained.only_if or None,
         **_located(explained.place),
         "settings": [
             {

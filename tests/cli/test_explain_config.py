@@ -438,6 +438,21 @@ def test_the_commands_of_a_document(tmp_path: Path) -> None:
     shown = run("explain-config", "--isolated", "README.md", cwd=tmp_path)
     assert "compute  bfloat16 (autocast, train.py:9)  README.md:2  --dtype bf16" in shown.out
     assert "error MP705 README.md:5" in shown.out
+    for written in (
+        "```\n# First\npython train.py --data x --dtype bf16\n```\n",
+        "1. Train:\n   `python train.py --data x --dtype bf16`\n",
+    ):
+        project(tmp_path, {"PLAIN.md": written})
+        plain = run("explain-config", "--isolated", "PLAIN.md", cwd=tmp_path)
+        assert "compute  bfloat16 (autocast, train.py:9)  PLAIN.md:" in plain.out
+    for written in (
+        "```\nusage: python train.py --data x --dtype bf16\n```\n",
+        "```text\npython train.py --data x --dtype bf16\n```\n",
+        "`--dtype bf16` of `train.py`, or `python train.py`\n",
+    ):
+        project(tmp_path, {"PLAIN.md": written})
+        plain = run("explain-config", "--isolated", "PLAIN.md", cwd=tmp_path)
+        assert "bfloat16" not in plain.out
     checked = run(
         "--isolated", "--markdown", "--output-format", "concise", "README.md", cwd=tmp_path
     )

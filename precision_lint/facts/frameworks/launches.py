@@ -65,6 +65,11 @@ _OF_MANAGER = regex(
     r"|manifest-path|executable|refresh-package|upgrade-package|python-platform)|-[npeCPw]"
 )
 """The options of these that take a value."""
+_TAKES_CODE = regex(
+    r"--(?:[\w-]+[-_])?(?:plugins?|callbacks?|configs?|config[-_]file|hooks?|func(?:tion)?s?|rewards?"
+    r"|custom[-_](?:code|file|register[-_]path)|(?:func(?:tion)?|reward|plugin|hook|code)[-_](?:path|file))"
+)
+"""Options that give a tool a file of Python which is not the program."""
 _OF_PREFIX = regex(r"-.*|[A-Za-z_]\w*=.*|\d+(?:\.\d+)?[smhd]?", re.DOTALL)
 _TOOL = regex(r"(?:.*/)?[a-z][\w.-]*")
 
@@ -129,6 +134,8 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
             text in _MODULE and following == "accelerate.commands.launch"
         ):
             own = words[index + 2 :]
+        if _is_given(words, index):
+            continue
         if text.endswith(".py") and not _starts_another(words, index + 1):
             return Launch(span, text, words[index + 1 :], own[: _length(own, words, index)])
         if text in _MODULE and following and not _starts_more(words, index + 1):
@@ -140,6 +147,13 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
     subcommand = [word.text for word in words[1:2] if re.fullmatch(r"[a-z][\w-]*", word.text)]
     program = " ".join([first.rpartition("/")[2], *subcommand])
     return Launch(span, program, words[1 + len(subcommand) :])
+
+
+def _is_given(words: tuple[Word, ...], at: int) -> bool:
+    """True for a file of Python that an option gives to a tool: `--external_plugins a.py b.py`."""
+    while at > 0 and words[at].text.endswith(".py"):
+        at -= 1
+    return _TAKES_CODE.fullmatch(words[at].text) is not None
 
 
 def _starts_more(words: tuple[Word, ...], at: int) -> bool:

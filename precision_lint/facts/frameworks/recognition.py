@@ -90,7 +90,7 @@ def _of_mappings(
             and _recognizes(way, _having(file, mapping, framework.flat, names, is_root=is_root))
             and (framework.slug not in made or id(mapping) in made[framework.slug])
         ]
-        claimed = [each for each in claimed if not _is_read_by_others(each, project)]
+        claimed = [each for each in claimed if not _is_read_by_others(each, file, project)]
         for framework in _most_special(claimed):
             source = MappingSource(file, mapping, flat=framework.flat)
             yield EffectiveConfig(framework, source, is_open=is_open)
@@ -317,23 +317,50 @@ def _is_refuted(framework: Framework, program: Path | None, project: Recording) 
     )
 
 
-def _is_read_by_others(framework: Framework, project: Recording) -> bool:
-    """True if no code of the project knows the framework, and it loads its files by itself, or has
-    programs and no page that tells how the framework is started.
+def _is_read_by_others(framework: Framework, file: ParsedConfig, project: Recording) -> bool:
+    """True if no code of the project makes what reads the files of the framework, and it loads its
+    files by itself, or has programs and no page that tells how the framework is started.
     """
-    reach = any_of(framework.reach).encode()
-    if not framework.reach or project.python_source_matches(reach):
+    if not framework.reach or project.python_source_matches(_reading_code(framework)):
         return False
-    if project.python_source_matches(_LOADERS):
+    if framework.makes and project.other_file_matches(_path_in_files(framework)):
+        return False  # `_target_: lightning.Trainer`
+    if file.format != "json" and project.python_source_matches(_LOADERS):
         return True
+    reach = any_of(framework.reach).encode()
     return project.python_source_matches(_PROGRAMS) and not project.page_matches(reach)
+
+
+def _reading_code(framework: Framework) -> bytes:
+    """A regular expression for a file that reaches a framework, and makes what reads settings."""
+    reach = any_of(framework.reach)
+    if not framework.makes:
+        return reach.encode()
+    makes = any_of(framework.makes)
+    return rf"(?s){reach}.*{makes}|{makes}.*{reach}".encode()
+
+
+def _path_in_files(framework: Framework) -> bytes:
+    """A regular expression for the path of what reads settings: `pytorch_lightning.Trainer`."""
+    return rf"{any_of(framework.reach)}[\w.]*\.{any_of(framework.makes)}".encode()
 
 
 @lru_cache(maxsize=64)
 def any_of(names: tuple[str, ...]) -> str:
-    """A regular expression for one of some names, in which `*` stands for any part of a name."""
-    patterns = (re.escape(name).replace(r"\*", r"\w*") for name in names)
-    return rf"\b(?:{'|'.join(patterns)})\b"
+    """A regular expression for one of some names, in which `*` stands for any part of a name; what
+    else is in them, such as `deepspeed=`, is meant as it is written.
+    """
+    patterns = [re.escape(name).replace(r"\*", r"\w*") for name in names]
+    whole = [each for name, each in zip(names, patterns, strict=True) if _is_word(name)]
+    others = [each for name, each in zip(names, patterns, strict=True) if not _is_word(name)]
+    words = rf"\b(?:{'|'.join(whole)})\b"
+    return rf"(?:{words}|{'|'.join(others)})" if others else words
+
+
+def _is_word(name: str) -> bool:
+    """True if a name begins and ends like one: `deepspeed.initialize`."""
+    edges = name[:1] + name[-1:]
+    return edges.replace("*", "_").replace("_", "a").isalnum()
 
 
 def _is_started(started: Launch, way: Recognizer) -> bool:

@@ -59,6 +59,7 @@ from precision_lint.facts.runs.targets import refused_arguments
 from precision_lint.facts.runs.understood import understood
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.model.trace import note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
@@ -71,6 +72,9 @@ _MAX_REFERRING = 64  # scripts that start from one file
 _MAX_LAUNCHES = 64  # of programs of the project, by one script
 _MAX_COMMANDS = 1_000  # of one script
 _MAX_PROGRAMS = 16  # that a Python file is a part of
+_CONFIGURATION = regex(r".+\.(?:ya?ml|json)")
+_FILLS_FROM_FILES = r"\bparse_(?:yaml|json)_(?:file|and_args)\b|\bTrlParser\b"
+"""How a program makes objects of the settings in a file."""
 _PARSED_CLASSES = r"ArgumentParser\(\(|HfArgumentParser|TrlParser"
 """How a program makes options of the fields of classes."""
 
@@ -476,6 +480,10 @@ class _Linker:
                 reading = replace(reading, fallbacks=beneath)
             elif reading.may_link(link.name):
                 is_open = True
+        for found, is_read in self.given(reading):
+            if is_read:
+                reading = replace(reading, fallbacks=(found, *reading.fallbacks))
+            is_open = is_open or not is_read
         links = {**reading.links, "gpu": gpu} if gpu else {**reading.links}
         for link in (link for link in reading.framework.links if not link.merges):
             found = self.target(reading, link)
@@ -542,6 +550,24 @@ class _Linker:
         if file is None:
             return None
         return EffectiveConfig(to, ProgramSource(file, self.project, reading.switch))
+
+    def given(self, reading: EffectiveConfig) -> Iterator[tuple[EffectiveConfig, bool]]:
+        """The files among the words of a launch which have settings of its framework, each with
+        whether the program makes objects of such files: `train.py config.yaml --output_dir o`.
+        """
+        source, framework = reading.source, reading.framework
+        if not isinstance(source, CommandSource) or not is_of_classes(framework):
+            return
+        path = program_of(source.launch, source.file, self.project)
+        if path is None:
+            return
+        taken = {id(word) for option in options(source.words) for word in option.words}
+        for word in source.words:
+            if id(word) in taken or not _CONFIGURATION.fullmatch(word.text):
+                continue
+            found = self.at(word.text, source.file, framework, source.launch.directory)
+            if found is not None and any(map(found.source.get, framework.keys)):
+                yield found, self.project.reaches(path, _FILLS_FROM_FILES)
 
     def positional(
         self, source: CommandSource, to: Framework, link: Link

@@ -411,6 +411,8 @@ class CallSource:
     """The call, in the file `code`."""
     settings: tuple[Occurrence, ...] = ()
     """The settings that decide whether the call is made, or, of roles, what they are."""
+    only_if: str = ""
+    """A condition on the way to the call of which it is not known whether the run fulfills it."""
 
     def get(self, name: str) -> Occurrence | None:
         return self.given.get(name)

@@ -212,6 +212,10 @@ class Framework:
 
     Where the program is in the project, its options alone do not show who reads them.
     """
+    makes: tuple[str, ...] = ()
+    """Names of which a file that reaches it must hold one as well, to read settings: it may only
+    take a helper of the library.
+    """
     program_keys: tuple[str, ...] = ()
     """Keys that none of its classes has, in files with fields of these: the program that gets them
     decides what they do. A framework that extends this one does not inherit them.
@@ -243,6 +247,7 @@ def _inherited(one: Framework, all_of_them: Mapping[str, Framework]) -> Framewor
         negation=one.negation or base.negation,
         switches=one.switches or base.switches,
         reach=one.reach or base.reach,
+        makes=one.makes or (() if one.reach else base.makes),
         trainers=one.trainers or base.trainers,
     )
 

@@ -24,7 +24,7 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.known import Given, Holder, Known, Settings
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
-from precision_lint.facts.runs.interpreter.reaching import reached, without_checks
+from precision_lint.facts.runs.interpreter.reaching import reached, undecided, without_checks
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import DtypeName
 from precision_lint.model.finding import Related, Span
@@ -55,8 +55,10 @@ def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
         deciding = tuple(filter(_chooses, around)) if state else ()
         if deciding and run.opened is not None:
             given |= dict(_decided(node, file, deciding[-1], evaluator))
+        open_ones = undecided(node, file, evaluator) if state is None else ()
+        only_if = next((condition.shown for condition in open_ones), "")
         for framework in found:
-            yield _reading(framework, made, file, code, run, given, deciding)
+            yield _reading(framework, made, file, code, run, given, deciding, only_if)
 
 
 def called_frameworks(program: Program) -> frozenset[str]:
@@ -123,11 +125,12 @@ def _reading(
     run: RunEnvironment,
     given: dict[str, Occurrence],
     deciding: tuple[Occurrence, ...],
+    only_if: str,
 ) -> EffectiveConfig:
     assert isinstance(made.node, ast.Call)
     call = file.span_of(made.node)
     span = run.span or call
-    source = CallSource(run.file, span, run.launch, given, code, call, deciding)
+    source = CallSource(run.file, span, run.launch, given, code, call, deciding, only_if)
     plain = EffectiveConfig(framework, MappingSource(code, made.mapping))
     return EffectiveConfig(framework, source, fallbacks=(plain,))
 

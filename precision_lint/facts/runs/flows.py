@@ -76,6 +76,8 @@ _SAME = frozenset({"lower", "upper", "strip", "casefold", "replace", "split", "r
 _HANDING_ON = frozenset({"str", "bool", "int", "getattr", "instantiate"})
 """Functions whose result says what they are given."""
 
+_OF_MODULE = frozenset({"parameters", "named_parameters", "buffers", "state_dict"})
+"""Methods of modules that give tensors."""
 _CASTING = frozenset({"to", "astype", "set_dtype"})
 """Methods of torch, JAX and MLX that cast something."""
 _OF_DTYPE = regex(r"dtype|precision", re.IGNORECASE)
@@ -281,6 +283,8 @@ class _Flow:
     def _may_hold(self, node: ast.expr, holder: ast.expr, asked: Asked, file: ParsedPython) -> bool:
         """True for an object that may hold the setting: `x.dtype` is that of a tensor."""
         name = key_of_holder(holder)
+        if _is_of_weights(holder):
+            return False
         if self._is_of_another_section(node, holder, asked, file):
             return False
         if asked.others and asked.section:
@@ -716,6 +720,16 @@ def _is_parsed(store: ast.AST, syntax: SyntaxTree) -> bool:
         case ast.Assign(value=ast.Call(func=ast.Attribute(attr=name))):
             return name.startswith("parse")
     return False
+
+
+def _is_of_weights(holder: ast.expr) -> bool:
+    """True for a tensor of a module: `next(model.parameters()).dtype` reads no setting."""
+    return any(
+        isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Attribute)
+        and each.func.attr in _OF_MODULE
+        for each in ast.walk(holder)
+    )
 
 
 def _is_chosen(holder: ast.expr) -> bool:

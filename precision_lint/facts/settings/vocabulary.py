@@ -39,6 +39,8 @@ _SETTING = regex(
 _SWITCHING = frozenset({"enabled", "enable", "use"})
 _SCALER = regex(r"(?:^|_)(?:grad_?scal(?:er|ing)|loss_scaler?)$", re.IGNORECASE)
 """Names of what scales losses against underflow, or switches that on."""
+_POWER = "initial_scale_power"
+"""The first scale of DeepSpeed, as a power of two."""
 _CAMEL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
 """Between the words of `useAmp`."""
 _ALSO_CHOOSING = regex(
@@ -179,6 +181,8 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
     if chooses_precision(name, value, section) or _is_tf32(value):
         return True
     if isinstance(value, str | None) and _OF_WEIGHTS.search(name.replace("-", "_")):
+        return True
+    if name == _POWER and isinstance(value, int):
         return True
     name = (section if name.lower() in _SWITCHING else name).replace("-", "_")
     if _SCALER.search(name) and (isinstance(value, bool) or value == "dynamic"):

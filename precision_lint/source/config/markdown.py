@@ -12,11 +12,13 @@ from itertools import islice
 
 from precision_lint.model.finding import Span
 from precision_lint.model.regex import regex
+from precision_lint.project.discovery import Kind
 from precision_lint.source.config.config_file import Embedded, ParsedConfig, ParsePart, most_parts
 from precision_lint.source.config.settings_tree import mappings
 from precision_lint.source.text.comments import comments
 from precision_lint.source.text.fences import Fence, fences
 from precision_lint.source.text.masking import Mask
+from precision_lint.source.text.typed_code import inline_commands, is_typed
 
 _TITLE = regex(r"\b(?:title|filename)=(?:\"([^\"]*)\"|'([^']*)')")
 _HEADLINE = regex(r"\s*(?:#|//)[ \t]*([\w./-]+\.\w+)[ \t]*\r?$", re.MULTILINE)
@@ -36,8 +38,7 @@ def copied(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
     """The configurations of a document, by the names that it gives to them."""
     text = file.text.text
     mask = Mask(text)
-    read = ((fence, fence.format) for fence in fences(text) if fence.format)
-    for fence, format in islice(read, most_parts(file)):
+    for fence, format in islice(_read(text), most_parts(file)):
         lines = [(fence.body, file.text[fence.body])]
         if format == "shell" and (fence.is_session or _has_prompt(text, fence.body)):
             lines = list(_typed(text, fence.body))
@@ -47,6 +48,16 @@ def copied(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
         if part is not None and not _is_list(part, fence, lines):
             yield Embedded(_name(fence, text), part)
             yield from part.embedded
+
+
+def _read(text: str) -> Iterator[tuple[Fence, Kind]]:
+    """The fences that have a format, and the commands in other code."""
+    found = [*fences(text)]
+    for fence in found:
+        format = fence.format or ("shell" if is_typed(fence, text) else None)
+        if format is not None:
+            yield fence, format
+    yield from ((each, "shell") for each in inline_commands(text, [one.body for one in found]))
 
 
 def _is_list(part: ParsedConfig, fence: Fence, lines: Sequence[tuple[Span, str]]) -> bool:

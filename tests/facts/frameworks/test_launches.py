@@ -39,6 +39,16 @@ def taken_apart(command: str) -> tuple[str, str, str] | None:
         ("trl sft --config a.yaml", ("", "trl sft", "--config a.yaml")),
         ("vllm serve org/model --dtype half", ("", "vllm serve", "org/model --dtype half")),
         ("exec vllm serve m --dtype half", ("", "vllm serve", "m --dtype half")),
+        (
+            "swift rlhf --external_plugins a/x.py --bf16 true",
+            ("", "swift rlhf", "--external_plugins a/x.py --bf16 true"),
+        ),
+        (
+            "swift rlhf --external_plugins x.py y.py --bf16 true",
+            ("", "swift rlhf", "--external_plugins x.py y.py --bf16 true"),
+        ),
+        ("torchrun --standalone train.py --config a.py", ("", "train.py", "--config a.py")),
+        ("accelerate launch --multi_gpu train.py -x", ("--multi_gpu", "train.py", "-x")),
         ("nohup swift sft --model m", ("", "swift sft", "--model m")),
         ("env A=b timeout 5h trl sft --config a.yaml", ("", "trl sft", "--config a.yaml")),
         ("docker exec -it -e A=b name swift sft --model m", ("", "swift sft", "--model m")),

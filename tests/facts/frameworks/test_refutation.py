@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.facts.frameworks.runs import runs
+from precision_lint.facts.project.facts import ProjectFacts
+from precision_lint.project.files import Project
 from tests.facts.frameworks.test_runs import found, project
 
 LAUNCH = (
@@ -134,6 +137,79 @@ def test_a_project_that_loads_its_files_by_itself(
 ) -> None:
     project(tmp_path, {"a.yaml": RECIPE, **code})
     assert bool(found(tmp_path, "a.yaml")) is expected
+
+
+TRAINER = """\
+trainer:
+  max_epochs: 3
+  precision: 16
+  accumulate_grad_batches: 1
+  log_every_n_steps: 10
+"""
+LOADS = "from omegaconf import OmegaConf\n\nif __name__ == '__main__':\n    OmegaConf.load(f)\n"
+HELPER = "from pytorch_lightning.utilities import rank_zero_only\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ({}, True),
+        ({"train.py": LOADS}, False),
+        ({"train.py": LOADS, "model.py": HELPER}, False),
+        ({"train.py": LOADS, "model.py": HELPER, "other.py": "class Trainer: ...\n"}, False),
+        ({"train.py": LOADS + "import pytorch_lightning as pl\npl.Trainer(**cfg)\n"}, True),
+        ({"train.py": "from lightning.pytorch.cli import LightningCLI\n" + LOADS}, True),
+        ({"train.py": LOADS, "model.py": HELPER,
+          "conf/trainer.yaml": "_target_: pytorch_lightning.Trainer\n"}, True),
+    ],
+)  # fmt: skip
+def test_a_helper_of_lightning_reads_no_arguments_of_its_trainer(
+    tmp_path: Path, code: dict[str, str], expected: bool
+) -> None:
+    root = project(tmp_path, {"a.yaml": TRAINER, **code})
+    assert ("Lightning" in names(root, "a.yaml")) is expected
+
+
+DECLARES = """\
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--deepspeed_config", default=None)
+args = parser.parse_args()
+if __name__ == "__main__":
+    main(args)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ({}, True),
+        ({"train.py": DECLARES}, False),
+        ({"train.py": DECLARES + "print(args.deepspeed_config)\n"}, True),
+        ({"train.py": DECLARES, "README.md": "deepspeed train.py --deepspeed_config ds.json\n"},
+         False),
+        ({"train.py": DECLARES, "README.md": "swift sft --deepspeed ds.json\n"}, True),
+        ({"train.py": DECLARES + "import deepspeed\n"}, True),
+        ({"train.py": DECLARES + "from accelerate import Accelerator\n"}, True),
+        ({"train.py": DECLARES, "other.py": "GRPOConfig('o', deepspeed=path)\n"}, True),
+        ({"train.py": DECLARES, "other.py": "HfArgumentParser(GRPOConfig)\n"}, True),
+        ({"train.py": DECLARES, "other.py": "Trainer(strategy='deepspeed_stage_2')\n"}, True),
+    ],
+)  # fmt: skip
+def test_an_option_that_nothing_reads_gives_no_file_to_deepspeed(
+    tmp_path: Path, code: dict[str, str], expected: bool
+) -> None:
+    root = project(tmp_path, {"ds.json": DEEPSPEED, **code})
+    assert ("DeepSpeed" in names(root, "ds.json")) is expected
+
+
+def names(root: Path, name: str) -> set[str]:
+    """The frameworks that read a file."""
+    facts = ProjectFacts(Project(root)).recording()
+    file = facts.config_files.at(root / name)
+    assert file is not None
+    return {run.framework.name for run in runs(file, facts)}
 
 
 PARSED = """\

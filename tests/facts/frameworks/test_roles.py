@@ -454,3 +454,40 @@ def test_a_file_that_is_executed_and_overrides_nothing(tmp_path: Path) -> None:
         "configurator.py": "print(dtype)\n",
     }
     assert rows(project(tmp_path, files), "run.sh") == []
+
+
+OF_OBJECT = """\
+import argparse
+from dataclasses import dataclass
+import torch
+
+@dataclass
+class Config:
+    device: str = "cpu"
+    use_bf16: bool = True
+
+def train(cfg):
+    if cfg.{name}:
+        torch.set_float32_matmul_precision("high")
+    with torch.autocast("cuda", dtype=torch.bfloat16, enabled=cfg.use_bf16):
+        model(x)
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--use-bf16", action="store_true")
+args = parser.parse_args()
+train({made}(device="cuda", use_bf16=args.use_bf16))
+"""
+
+
+@pytest.mark.parametrize("made", ["Config", "argparse.Namespace"])
+def test_a_condition_on_one_member_of_an_object_is_none_on_another(
+    tmp_path: Path, made: str
+) -> None:
+    program = OF_OBJECT.format(name="device", made=made)
+    root = project(tmp_path, {"run.sh": "python train.py --use-bf16\n", "train.py": program})
+    shown = rows(root, "run.sh")
+    assert ("compute", "bfloat16", "run.sh", 1) in shown
+    assert ("matmul", "high", "run.sh", 1) not in shown
+    program = OF_OBJECT.format(name="use_bf16", made=made)
+    root = project(tmp_path, {"train.py": program})
+    assert ("matmul", "high", "run.sh", 1) in rows(root, "run.sh")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from precision_lint.facts.amp.regions.autocast import is_autocast
 from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler
@@ -154,6 +155,13 @@ class Evaluator:
         before |= found
         return result, tuple(found.values())
 
+    def kept(self, work: Callable[[], T]) -> T:
+        """What some work comes to that an object keeps: a setting is read where it is taken."""
+        before, self._now.read = self._now.read, {}
+        result = work()
+        self._now.read = before
+        return result
+
     def truth(self, node: ast.expr, file: ParsedPython) -> bool | None:
         """Whether a condition holds; None if that is not known."""
         return truth(self.value(node, file))
@@ -259,7 +267,7 @@ class Evaluator:
                 case None if not values:
                     spread.append(self.at(value, at))
                 case ast.Constant(value=str(name)):
-                    values[name] = self.at(value, at)
+                    values[name] = self.kept(partial(self.at, value, at))
                 case _:
                     return None
         return display(values, spread)
@@ -388,7 +396,11 @@ class Evaluator:
         inner = [self.at(each, at) for each in (*call.args, *spread)]
         if callee_name(call) not in _MAKING:
             return inner[0] if inner else None
-        given = {each.arg: self.at(each.value, at) for each in call.keywords if each.arg}
+        given = {
+            each.arg: self.kept(partial(self.at, each.value, at))
+            for each in call.keywords
+            if each.arg
+        }
         return display(given, inner)
 
     def _opened(self, call: ast.Call, at: Place) -> Known | None:

@@ -239,22 +239,26 @@ class Objects:
         if any(isinstance(each, ast.Starred) for each in call.args):
             return None
         positional = zip((field.name for field in kind.fields), call.args, strict=False)
-        values = {name: self.value(each) for name, each in positional}
+        values = {name: self._kept(each) for name, each in positional}
         layers: list[Known | None] = []
         for keyword in call.keywords:
             if keyword.arg is None:
                 layers.append(self.value(keyword.value))
             else:
-                values[keyword.arg] = self.value(keyword.value)
+                values[keyword.arg] = self._kept(keyword.value)
         if "BaseSettings" in kind.bases:
             if "cli_parse_args" in kind.keywords:
                 layers.append(Known(self.run.command_line))
             layers.append(Known(self.run.variables))
         return _over([Known(Given(values)), *layers, self._defaults(kind)])
 
+    def _kept(self, node: ast.expr) -> Known | None:
+        """What an object keeps: a condition on another member does not depend on it."""
+        return self.questions.kept(lambda: self.value(node))
+
     def kept(self, call: ast.Call) -> Known | None:
         """An object with a member for each setting that it is given."""
-        values = {each.arg: self.value(each.value) for each in call.keywords if each.arg}
+        values = {each.arg: self._kept(each.value) for each in call.keywords if each.arg}
         spread = [each.value for each in call.keywords if each.arg is None]
         return display(values, [self.value(each) for each in (*call.args, *spread)])
 

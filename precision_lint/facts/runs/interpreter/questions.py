@@ -35,6 +35,9 @@ class Questions(Protocol):
     def noting(self, work: Callable[[], T]) -> tuple[T, tuple[Occurrence, ...]]:
         """What some work comes to, and the settings that are read for it."""
 
+    def kept(self, work: Callable[[], T]) -> T:
+        """What some work comes to that an object keeps: a setting is read where it is taken."""
+
     def truth(self, node: ast.expr, file: ParsedPython) -> bool | None:
         """Whether a condition holds; None if that is not known."""
 
