@@ -77,7 +77,7 @@ def meant(options: Unread, project: Recording) -> Meant:
             continue
         follower = _Follower(environment(program, code, None, project), path, owners)
         given: list[tuple[str, Occurrence]] = []
-        rest: list[Occurrence] = []
+        others: list[Occurrence] = []
         general = [one for one in left if follower.is_general(one.name)]
         for one in left:
             if one in general:
@@ -86,11 +86,11 @@ def meant(options: Unread, project: Recording) -> Meant:
             rows = list(follower.rows(one))
             unread.setdefault(one.name, []).append(not rows and follower.is_unread(one))
             given += rows
-            rest += () if rows else (follower.with_reason(one),)
+            others += () if rows else (follower.with_reason(one),)
         found += _reading(given, frameworks()[_PYTORCH], code, options)
         left = general
         by_slug: dict[str, list[tuple[str, Occurrence]]] = {}
-        for one in rest:
+        for one in others:
             slug = follower.slug_of(one)
             if slug:
                 by_slug.setdefault(slug, []).append((one.name, one))
@@ -100,7 +100,8 @@ def meant(options: Unread, project: Recording) -> Meant:
             found += _reading(fields, frameworks()[slug], code, options)
     vain = [one for one in left if all(unread.get(one.name, (False,)))]
     found += _reading([*map(_in_vain, vain)], frameworks()[_PYTORCH], options.file, options)
-    return Meant(tuple(found), (*(one for one in left if one not in vain), *beyond))
+    rest = sorted((one for one in left if one not in vain), key=lambda one: one.origin.span)
+    return Meant(tuple(found), (*rest, *beyond))
 
 
 def _reading(
