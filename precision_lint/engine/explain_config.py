@@ -24,6 +24,7 @@ from precision_lint.facts.frameworks.table import Key, Role, frameworks
 from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
+from precision_lint.facts.runs.declared_options import meant
 from precision_lint.facts.runs.purposes import Purposes
 from precision_lint.facts.runs.reasons import with_reasons
 from precision_lint.facts.runs.records import is_record
@@ -133,8 +134,8 @@ class Explained:
     def is_whole(self) -> bool:
         """True if it is a whole file, so that its row need not be shown."""
         file = self.reading.file
-        is_part = file.masked is not None
-        return not is_part and any(one.span == self.reading.source.span for one in file.documents)
+        spans = {Span(0, len(file.text.text)), *(one.span for one in file.documents)}
+        return file.masked is None and self.reading.source.span in spans
 
 
 @frozen
@@ -242,7 +243,12 @@ def runs_of(
         place: replace(one, settings=with_reasons(one, purposes.misses, facts))
         for place, one in _without(known, left)
     }
-    left |= {(path, one.span): one for path in files for one in _untaken(path, known, facts)}
+    for options in (one for path in files for one in _untaken(path, known, facts)):
+        declared = meant(options, facts)
+        found |= {identity(run): run for run in declared.runs}
+        if declared.rest:
+            place = options.file.text.path, options.span
+            left[place] = replace(options, settings=declared.rest)
     whole = sorted(_whole(found.values(), facts), key=lambda row: row[0])
     all_runs = [_with_unread(explained_run(run, facts, least), left) for _, run in whole]
     all_runs = _without_shapes(all_runs)

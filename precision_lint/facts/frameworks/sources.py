@@ -439,6 +439,9 @@ class CallSource:
 class RolesSource(CallSource):
     """What a program makes of the settings of a run, by what it is for: `autocast`, `scaler`."""
 
+    is_declared: bool = False
+    """The settings are options that the program itself declares, with their defaults."""
+
 
 def launch_of(source: Source) -> Launch | None:
     """The launch that gives a source, if one does."""

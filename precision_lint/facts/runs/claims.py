@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.counterparts import plain
@@ -36,6 +36,8 @@ _MOST_ALIKE = 3
 """Places that are named together; of more, any one says too little."""
 _MOST_CERTAIN = 2
 """The rank of what a library gets: if a run is seen to come there, no other place is guessed."""
+OF_TRAINING = ("autocast", "scaler")
+"""Places that one setting often decides together."""
 _ARGUMENT = regex(r"\((\w+)=\)$")
 _MAKING = frozenset({
     "zeros", "ones", "full", "empty", "normal", "uniform", "rand", "randn", "arange", "array",
@@ -99,6 +101,41 @@ def claim_of(
     if idle is not None and idle.kept_by is not None and _has_other_ends(ends, evaluator):
         return None
     return idle
+
+
+def claims_of(
+    ends: Ends,
+    places: list[TorchPlace],
+    name: str,
+    written: Occurrence,
+    evaluator: Evaluator,
+    is_called: bool = False,
+) -> list[Claim]:
+    """The best place of those to which a setting leads, and the region or the scaler that it leads
+    to as well.
+    """
+    best = claim_of(ends, places, name, written, evaluator, is_called)
+    if best is None or best.kept_by is not None or best.place.kind not in OF_TRAINING:
+        return [best] if best is not None else []
+    return [best, *_of_training(best, places, name, written, evaluator)]
+
+
+def _of_training(
+    best: Claim, places: list[TorchPlace], name: str, written: Occurrence, evaluator: Evaluator
+) -> Iterator[Claim]:
+    """The region of autocast and the scaler, if a run may come to one only."""
+    by_kind: dict[str, list[TorchPlace]] = {}
+    for place in places:
+        runs = may_run(place.node, place.file, evaluator.program)
+        if place.kind in OF_TRAINING and place.kind != best.place.kind and runs:
+            by_kind.setdefault(place.kind, []).append(place)
+    for group in by_kind.values():
+        state = {place: reached(place.node, place.file, evaluator) for place in group}
+        possible = [place for place in group if state[place] is not False]
+        if len({(each.file.text.path, each.node.lineno) for each in possible}) == 1:
+            place = possible[0]
+            is_sure = state[place] is True
+            yield Claim(place, 1, "" if is_sure else _condition_of(place, written, name, evaluator))
 
 
 def _possible(

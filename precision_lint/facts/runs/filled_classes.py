@@ -71,6 +71,11 @@ def frameworks_of(node: ast.expr, file: ParsedPython, project: Recording) -> fro
     return _of_class(node, file, project, _MOST_STEPS)
 
 
+def class_of_framework(name: str, file: ParsedPython, project: Recording) -> frozenset[str]:
+    """The frameworks that a class of a file is of, by what it extends."""
+    return _of_class(ast.Name(name), file, project, _MOST_STEPS) or frozenset()
+
+
 def _names_of(framework: Framework) -> frozenset[str]:
     """The names that files of a framework and of those that it extends are known by."""
     names = frozenset(framework.keys).union(

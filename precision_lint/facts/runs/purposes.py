@@ -23,7 +23,7 @@ from precision_lint.facts.frameworks.sources import (
 )
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
-from precision_lint.facts.runs.claims import Claim, claim_of, may_be_meant, named_first, shown
+from precision_lint.facts.runs.claims import Claim, claims_of, may_be_meant, named_first, shown
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read, is_within
 from precision_lint.facts.runs.formats.hydra import configuration
@@ -213,7 +213,7 @@ class Purposes:
                 and not is_within(place.node, place.file, asked.passed)
             ]
             places = named_first(places, names)
-            claim = claim_of(
+            claims = claims_of(
                 self._known[key],
                 places,
                 asked.name,
@@ -221,8 +221,10 @@ class Purposes:
                 evaluator,
                 is_called=bool(asked.owner),
             )
-            claim = claim or _of_target(written, run.program) or _of_reference(written, run)
-            if claim is not None:
+            if not claims:
+                claim = _of_target(written, run.program) or _of_reference(written, run)
+                claims = [claim] if claim is not None else []
+            for claim in claims:
                 value, by = _shown_of(written), claim.kept_by
                 if by is not None:
                     value = f"not used: {by.name} is {shown(by.value)}"

@@ -98,7 +98,9 @@ def distinct(given: Iterable[tuple[str, Occurrence]]) -> dict[str, Occurrence]:
     """What is given to places, each under a name of its own: branches give different values."""
     found: dict[str, Occurrence] = {}
     for name, written in given:
-        names = chain((name,), (f"{name}, way {number}" for number in count(2)))
+        place, *condition = name.partition(ONLY_IF)
+        others = (f"{place}, way {number}{''.join(condition)}" for number in count(2))
+        names = chain((name,), others)
         found[next(one for one in names if one not in found)] = written
     return found
 

@@ -36,9 +36,11 @@ def understood(runs: Iterable[EffectiveConfig]) -> frozenset[Written]:
 def _understood(part: EffectiveConfig) -> Iterator[Written]:
     found: Iterable[Occurrence]
     match part.source:
-        case RolesSource(settings=settings, given=given):
+        case RolesSource(settings=settings, given=given, is_declared=is_declared):
             # Without a row for what they decide, nobody would see them.
-            is_shown = any(not isinstance(one.origin, CodePlace) for one in given.values())
+            is_shown = is_declared or any(
+                not isinstance(one.origin, CodePlace) for one in given.values()
+            )
             found = settings if is_shown else ()
         case CallSource(given=given, settings=settings):
             keys = {*_names(part)}  # an argument of another name says nothing to the framework

@@ -72,7 +72,7 @@ def uses(evaluator: Evaluator) -> Iterator[Use]:
     )
     trains = _trains(evaluator)
     for sink in islice(found, _MOST):
-        use = _use(sink, evaluator)
+        use = use_of(sink, evaluator)
         if use is not None:
             is_idle = sink.kind == "scaler" and not trains
             yield replace(use, is_certain=False) if is_idle else use
@@ -108,8 +108,8 @@ def _trains(evaluator: Evaluator) -> bool:
     )
 
 
-def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
-    """What a sink is given; None if it is not reached."""
+def use_of(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
+    """What a sink is given in a run; None if it is not reached."""
     state, around = evaluator.noting(lambda: reached(sink.node, sink.file, evaluator))
     if sink.is_hidden:
         return None

@@ -43,26 +43,39 @@ def declared(file: ParsedPython) -> Iterator[Declaration]:
 
 @frozen
 class ProgramOption:
-    """An option of a command line: `whole` declares it, `name` is where its name is written."""
+    """An option of a command line: `whole` declares it, `name` is where its name is written.
+
+    `owner` is the class that has it as a field. It `is_parsed` if a parser fills it, as far as the
+    name of that class says.
+    """
 
     whole: ast.expr | ast.stmt
     name: ast.expr
     shown: str
     default: ast.expr | None
+    owner: str = ""
+    is_parsed: bool = True
 
 
 def program_options(file: ParsedPython) -> Iterator[ProgramOption]:
     """The options that a file declares, in the order of the source: those of a parser, and the
-    fields of classes that are named as those are which a parser fills (`TrainArguments`).
+    fields of classes of settings.
     """
     for node in _statements(file.tree):
         for one in _declarations(node):
             if one.shown.startswith("-"):
                 whole = node if isinstance(node, ast.Call) else one.node
                 yield ProgramOption(whole, one.node, one.shown, one.default)
-            elif one.owner.endswith(_FILLED) and isinstance(node, ast.ClassDef):
+            elif one.owner and isinstance(node, ast.ClassDef):
                 found = next((each for each in node.body if _declares(each, one)), node)
-                yield ProgramOption(found, one.node, f"--{one.path[-1]}", one.default)
+                yield ProgramOption(
+                    found,
+                    one.node,
+                    f"--{one.path[-1]}",
+                    one.default,
+                    one.owner,
+                    one.owner.endswith(_FILLED),
+                )
 
 
 def _declares(statement: ast.stmt, field: _Declaration) -> bool:

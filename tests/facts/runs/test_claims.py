@@ -495,3 +495,31 @@ def test_no_place_is_guessed_if_the_setting_may_go_elsewhere(
     out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
     assert ("argument of load(dtype=)" in out) is is_said
     assert ("not understood: kind: half" in out) is not is_said
+
+
+REGION_AND_SCALER = """\
+import torch
+import sys
+from library import load_settings
+
+def main():
+    config = load_settings(sys.argv[1])
+    with torch.autocast("cuda", enabled=config.use_amp or works()):
+        pass
+    scaler = torch.amp.GradScaler(enabled=config.use_amp or works())
+    train(config.epochs, config.layers)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_setting_of_a_region_that_leads_to_a_scaler_has_a_row_for_each(tmp_path: Path) -> None:
+    files = {
+        "a.yaml": "use_amp: true\nepochs: 3\nlayers: 2\n",
+        "run.sh": "python train.py a.yaml\n",
+        "train.py": REGION_AND_SCALER,
+    }
+    out = run("explain-config", ".", cwd=project(tmp_path, files)).out
+    assert "true (autocast, train.py:7)" in out
+    assert "true (scaler, train.py:9)" in out

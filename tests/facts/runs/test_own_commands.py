@@ -68,7 +68,7 @@ def test_a_command_with_a_subcommand_and_a_manager(tmp_path: Path) -> None:
 )
 def test_commands_of_others(name: str, text: str, tmp_path: Path) -> None:
     out = explained(tmp_path, {name: text, "run.sh": "tool-run --dtype bf16\n"})
-    assert "Engine" not in out
+    assert f"bf16 {OF_WORD}" not in out
 
 
 FENCE = "Run this:\n\n```\n$ tool-run train \\\n    --config conf/a.yaml\n```\n"
@@ -107,4 +107,4 @@ def test_a_command_in_a_text(files: dict[str, str], tmp_path: Path) -> None:
 def test_texts_that_are_no_such_command(text: str, tmp_path: Path) -> None:
     files = {"pyproject.toml": PROJECT, "conf/a.yaml": CONFIG, "README.md": text}
     files |= {"conf/b.yaml": "a: 1\n", "other/a.yaml": "a: 1\n"}
-    assert "Engine" not in explained(tmp_path, files)
+    assert OF_FILE not in explained(tmp_path, files)

@@ -1,0 +1,346 @@
+"""What the options are for that programs declare themselves, and what their defaults make of that.
+
+The program runs without a word: its parser gives every option its default. The ways of an option
+lead to the places that it may decide. Where the program can be evaluated, each place says what it
+gets by default and what another value of the option makes of it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from itertools import islice
+from pathlib import Path
+
+from precision_lint.facts.frameworks.reading import EffectiveConfig
+from precision_lint.facts.frameworks.runs import environment
+from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
+from precision_lint.facts.frameworks.table import Framework, frameworks
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.claims import OF_TRAINING, claims_of, shown
+from precision_lint.facts.runs.domains import Value, domains
+from precision_lint.facts.runs.filled_classes import class_of_framework, filled_by
+from precision_lint.facts.runs.flows import Asked, Ends, ends_of
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.program import Program, keyword_of
+from precision_lint.facts.runs.interpreter.reachable import may_run
+from precision_lint.facts.runs.never_read import declared_in_vain
+from precision_lint.facts.runs.roles import distinct, of_place, with_keys
+from precision_lint.facts.runs.torch_sinks import TorchPlace
+from precision_lint.facts.runs.unread import Unread
+from precision_lint.facts.runs.untaken_options import programs_having
+from precision_lint.facts.runs.uses import Use, use_of
+from precision_lint.facts.runs.ways import key_of_holder
+from precision_lint.facts.settings.declarations import program_options
+from precision_lint.facts.settings.given import Declaration, Kind
+from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_MOST_OPTIONS = 24
+"""Options of one file that are followed."""
+_MOST_VALUES = 2
+"""Values besides the default that are shown."""
+_MOST_OF_A_KIND = 3
+"""Places of one kind that are shown for one option."""
+_MOST_MENTIONING = 25
+"""Files of one program that mention an option which is followed."""
+_PYTORCH = "pytorch"
+_NOT_READ = "nothing reads it"
+
+
+@frozen
+class Meant:
+    """The runs that show what options are for, and the options of which nothing is known."""
+
+    runs: tuple[EffectiveConfig, ...]
+    rest: tuple[Occurrence, ...]
+
+
+def meant(options: Unread, project: Recording) -> Meant:
+    """What the programs of a file have the options for that it declares."""
+    left = list(options.settings[:_MOST_OPTIONS])
+    beyond = options.settings[_MOST_OPTIONS:]
+    path = options.file.text.path
+    file = project.module(path)
+    assert file is not None
+    owners = {file.span_of(each.name): each.owner for each in program_options(file)}
+    found: list[EffectiveConfig] = []
+    unread: dict[str, list[bool]] = {}
+    for program in programs_having(path, project):
+        code = project.config_files.at(program)
+        if code is None:
+            continue
+        follower = _Follower(environment(program, code, None, project), path, owners)
+        given: list[tuple[str, Occurrence]] = []
+        others: list[Occurrence] = []
+        general = [one for one in left if follower.is_general(one.name)]
+        for one in left:
+            if one in general:
+                unread.setdefault(one.name, []).append(False)
+                continue
+            rows = list(follower.rows(one))
+            unread.setdefault(one.name, []).append(not rows and follower.is_unread(one))
+            given += rows
+            others += () if rows else (follower.with_reason(one),)
+        found += _reading(given, frameworks()[_PYTORCH], code, options)
+        left = general
+        by_slug: dict[str, list[tuple[str, Occurrence]]] = {}
+        for one in others:
+            slug = follower.slug_of(one)
+            if slug:
+                by_slug.setdefault(slug, []).append((one.name, one))
+            else:
+                left.append(one)
+        for slug, fields in by_slug.items():
+            found += _reading(fields, frameworks()[slug], code, options)
+    vain = [one for one in left if all(unread.get(one.name, (False,)))]
+    found += _reading([*map(_in_vain, vain)], frameworks()[_PYTORCH], options.file, options)
+    rest = sorted((one for one in left if one not in vain), key=lambda one: one.origin.span)
+    return Meant(tuple(found), (*rest, *beyond))
+
+
+def _reading(
+    given: Sequence[tuple[str, Occurrence]], table: Framework, code: ParsedConfig, options: Unread
+) -> Iterator[EffectiveConfig]:
+    """What a program makes of the options of a file."""
+    if given:
+        rows = distinct(given)
+        is_own = code.text.path == options.file.text.path
+        file = code if is_own else options.file
+        settings = tuple(one for _, one in given)
+        source = RolesSource(
+            file, options.span, None, rows, code, Span(0, 0), settings, is_declared=True
+        )
+        yield EffectiveConfig(replace(with_keys(table, rows), conflicts=(), links=()), source)
+
+
+def _in_vain(one: Occurrence) -> tuple[str, Occurrence]:
+    place = one.file.text.place(one.origin.span)
+    name = f"option in {place.path.name}, line {place.start.row}"
+    at = Related(place, "the option")
+    return name, replace(one, value=_NOT_READ, is_derived=True, used_at=at)
+
+
+@frozen(slots=False)
+class _Follower:
+    """Follows the options that a file declares in one program, which runs without a word."""
+
+    run: RunEnvironment
+    path: Path
+    owners: Mapping[Span, str]
+    """The classes that have options as fields, by where the options are written."""
+    _evaluators: dict[tuple[str, object], Evaluator] = field(default_factory=dict)
+
+    @property
+    def program(self) -> Program:
+        return self.run.program
+
+    def rows(self, one: Occurrence) -> Iterator[tuple[str, Occurrence]]:
+        """The places that an option is for, each with what it gets."""
+        name = self._destination(one)
+        if not self._is_clear(one, name) or self._always_given(one, name):
+            return
+        ends = ends_of(Asked(name), self.program)
+        used = [*self._evaluated(one, name, ends)]
+        kinds = {use.sink.kind for use in used}
+        used += [
+            use
+            for use in self._claimed(one, name, ends)
+            if not used or (use.sink.kind in OF_TRAINING and use.sink.kind not in kinds)
+        ]
+        yield from (of_place(use, self.run) for use in used)
+
+    def is_unread(self, one: Occurrence) -> bool:
+        """True if no code of the program asks for an option."""
+        return declared_in_vain(one.name, self.program) is not None
+
+    def with_reason(self, one: Occurrence) -> Occurrence:
+        """The option, with the reason why its default counts for nothing, if there is one."""
+        owner = self._always_given(one, self._destination(one))
+        return replace(one, reason=f"each call of {owner} gives it") if owner else one
+
+    def slug_of(self, one: Occurrence) -> str:
+        """The framework whose class of arguments has an option as a field of its own."""
+        name = self._destination(one)
+        owner = self._owner(one)
+        if not owner or name in self.program.assigned or one.value is None:
+            return ""
+        filled = filled_by(self.program.path, self.program.project).slugs
+        file = self.program.project.module(self.path)
+        slugs = class_of_framework(owner, file, self.program.project) if file and filled else ()
+        known = (slug for slug in sorted(slugs) if slug in filled)
+        return next((slug for slug in known if name in frameworks()[slug].keys), "")
+
+    def _destination(self, one: Occurrence) -> str:
+        """The name of the attribute that holds an option."""
+        declared = self.program.flags.get(one.name)
+        return declared.path[-1] if declared is not None else one.name
+
+    def _declared(self, name: str) -> Sequence[Declaration]:
+        return self.program.options.get(name, ())
+
+    def _is_clear(self, one: Occurrence, name: str) -> bool:
+        """True if one declaration alone gives the option its default: fields of classes that get it
+        in each of their calls give it none.
+        """
+        declared = self._declared(name)
+        own = [each for each in declared if self._is_of(one, each)]
+        others = [each for each in declared if each not in own]
+        is_single = sum(each.is_default for each in own) <= 1
+        return is_single and all(self._is_given_to(each.owner, name) for each in others)
+
+    def is_general(self, name: str) -> bool:
+        """True for a name that much of the program mentions: that says little of the option."""
+        text = self.program.project.config_files.text
+        mentioning = (path for path in self.program.paths if name in text(path))
+        return next(islice(mentioning, _MOST_MENTIONING, None), None) is not None
+
+    def _is_of(self, one: Occurrence, declared: Declaration) -> bool:
+        is_here = declared.origin.source.path == self.path
+        return is_here and declared.owner == self._owner(one)
+
+    def _always_given(self, one: Occurrence, name: str) -> str:
+        """The class of a field that each call of the class gives: no run has its default."""
+        owner = self._owner(one)
+        return owner if owner and self._is_given_to(owner, name) else ""
+
+    def _is_given_to(self, owner: str, name: str) -> bool:
+        """True for a field of a class that each of its calls gives."""
+        calls = self.program.calls(owner) if owner else ()
+        return bool(calls) and all(keyword_of(call, name) is not None for _, call in calls)
+
+    def _owner(self, one: Occurrence) -> str:
+        """The class that has an option as a field; empty for an option of a parser."""
+        return self.owners.get(one.origin.span, "")
+
+    # What can be evaluated
+
+    def _evaluated(self, one: Occurrence, name: str, ends: Ends) -> Iterator[Use]:
+        """The places that are evaluated, and that the option is seen to decide."""
+        values = self._values(name)
+        counts: dict[str, int] = {}
+        seen: set[TorchPlace] = set()
+        for place in ends.places:
+            is_torch = place.kind not in ("argument", "cast")
+            if not is_torch or place in seen or not self._runs(place):
+                continue
+            seen.add(place)
+            plain = use_of(place, self._evaluator(name, None))
+            others = [(value, use_of(place, self._evaluator(name, value))) for value in values]
+            use = self._of_values(one, name, plain, others)
+            if use is not None and counts.get(place.kind, 0) < _MOST_OF_A_KIND:
+                counts[place.kind] = counts.get(place.kind, 0) + 1
+                yield use
+
+    def _of_values(
+        self,
+        one: Occurrence,
+        name: str,
+        plain: Use | None,
+        others: Iterable[tuple[Value, Use | None]],
+    ) -> Use | None:
+        first = plain.value if plain is not None else None
+        known = [(value, use) for value, use in others if use is not None and use.value is not None]
+        differing = [(value, use) for value, use in known if use.value != first]
+        is_read = plain is not None and any(each.name == name for each in plain.settings)
+        if not differing and (first is None or not is_read):
+            return None
+        if first is None and not any(self._is_read(name, use) for _, use in differing):
+            return None
+        default = self._default(one, name) if first is None else first
+        parts = [f"{default} by default"] if default else []
+        parts += [
+            f"{use.value} {self._given(one, name, value)}"
+            for value, use in differing[:_MOST_VALUES]
+        ]
+        reached = [use for use in (plain, *(use for _, use in differing)) if use is not None]
+        best = next((use for use in reached if use.value not in (None, "off")), reached[0])
+        return Use(best.sink, "; ".join(parts), False, (one,), one, only_if=best.only_if)
+
+    def _is_read(self, name: str, use: Use) -> bool:
+        return any(each.name == name for each in use.settings)
+
+    def _given(self, one: Occurrence, name: str, value: Value) -> str:
+        """How an option gets a value: `with --use_amp`, `if false`, `with bf16`."""
+        if not isinstance(value, bool):
+            return f"with {value}"
+        declared = next((each for each in self._declared(name) if self._is_of(one, each)), None)
+        is_flag = declared is not None and declared.kind is Kind.ARGUMENT
+        if declared is not None and is_flag and value is declared.switches_to:
+            flag = one.file.text[one.origin.span].strip("\"'")
+            return f"with {flag}"
+        return f"if {shown(value)}"
+
+    def _default(self, one: Occurrence, name: str) -> str:
+        """The default as people write it; empty if it is worked out."""
+        declared = [each for each in self._declared(name) if self._is_of(one, each)]
+        defaults = [each.value for each in declared if each.is_default]
+        if defaults:
+            return shown(defaults[0])
+        return shown(one.value) if one.value is not None or "`None`" in one.reason else ""
+
+    def _values(self, name: str) -> list[Value]:
+        """The values of an option besides its default."""
+        domain = next((each for each in domains(self.program) if each.name == name), None)
+        if domain is None:
+            return []
+        return [each for each in domain.values if each is not domain.default][: _MOST_VALUES + 1]
+
+    def _evaluator(self, name: str, value: Value | None) -> Evaluator:
+        """The evaluator of the run without a word, or of that with one value of one option."""
+        key = ("", None) if value is None else (name, value)
+        if key not in self._evaluators:
+            run = self.run if value is None else self._supposing(name, value)
+            self._evaluators[key] = Evaluator(run)
+        return self._evaluators[key]
+
+    def _supposing(self, name: str, value: Value) -> RunEnvironment:
+        run = self.run
+        return RunEnvironment(run.program, run.file, None, run.read, {name: value})
+
+    def _runs(self, place: TorchPlace) -> bool:
+        return not place.is_hidden and may_run(place.node, place.file, self.program)
+
+    # What is not
+
+    def _claimed(self, one: Occurrence, name: str, ends: Ends) -> Iterator[Use]:
+        """The places that the ways of the option lead to, with the default as it is written."""
+        places = [
+            place
+            for place in ends.places
+            if self._runs(place) and not _is_of_another_switch(place, name)
+        ]
+        value = self._default(one, name)
+        text = f"{value} by default" if value else "its default"
+        for claim in claims_of(ends, places, name, one, self._evaluator(name, None)):
+            if claim.kept_by is None:
+                yield Use(
+                    claim.place, text, False, (one,), one, alike=claim.alike, only_if=claim.only_if
+                )
+
+
+def _is_of_another_switch(place: TorchPlace, name: str) -> bool:
+    """True for a place that a branch for another switch has: `elif args.load_in_4bit` after
+    `if args.load_in_8bit`.
+    """
+    inner: ast.AST = place.node
+    tests: list[ast.expr] = []
+    for parent in syntax_tree(place.file).within_function(place.node):
+        if isinstance(parent, ast.If) and inner in parent.body:
+            tests.append(parent.test)
+        elif isinstance(parent, ast.If) and inner in parent.orelse and _reads(parent.test, name):
+            return bool(tests)
+        inner = parent
+    return False
+
+
+def _reads(test: ast.expr, name: str) -> bool:
+    return any(
+        isinstance(each, ast.Name | ast.Attribute | ast.Subscript) and key_of_holder(each) == name
+        for each in walk(test)
+    )

@@ -1,0 +1,196 @@
+"""What the options are for that a program declares itself, and what their defaults make of that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+PROGRAM = """\
+import argparse
+import torch
+
+def main():
+    parser = argparse.ArgumentParser()
+    {}
+    args = parser.parse_args()
+    {}
+
+if __name__ == "__main__":
+    main()
+"""
+AMP = 'parser.add_argument("--amp", action="store_true")'
+REGION = "region = torch.autocast('cuda', dtype=torch.float16, enabled=args.amp)"
+SCALER = "scaler = torch.amp.GradScaler(enabled=args.amp)"
+
+
+def explained(tmp_path: Path, files: dict[str, str]) -> str:
+    return run("explain-config", ".", cwd=project(tmp_path, files)).out
+
+
+def program(declared: str, *body: str) -> dict[str, str]:
+    return {"train.py": PROGRAM.format(declared, "\n    ".join(body))}
+
+
+def test_a_switch_says_what_it_turns_on_and_that_it_is_off_by_default(tmp_path: Path) -> None:
+    out = explained(tmp_path, program(AMP, REGION, SCALER))
+    assert "train.py: PyTorch\n" in out
+    assert "off by default; float16 with --amp (autocast, train.py:8)" in out
+    assert "off by default; on with --amp (scaler, train.py:9)" in out
+    assert "not understood" not in out
+
+
+def test_a_region_has_a_row_where_its_value_is_not_known(tmp_path: Path) -> None:
+    region = "region = torch.autocast(device(), enabled=args.amp)"
+    out = explained(tmp_path, program(AMP, region, SCALER))
+    assert "by default (autocast, train.py:8)" in out
+    assert "off by default; on with --amp (scaler, train.py:9)" in out
+
+
+def test_so_does_one_around_which_a_condition_stands(tmp_path: Path) -> None:
+    body = "if args.tf32:", "    torch.backends.cuda.matmul.allow_tf32 = True"
+    out = explained(tmp_path, program('parser.add_argument("--tf32", action="store_true")', *body))
+    assert "off by default; tf32 with --tf32 (matmul, train.py:9)" in out
+
+
+def test_the_choices_of_an_option_are_followed(tmp_path: Path) -> None:
+    declared = 'parser.add_argument("--kind", default="bf16", choices=["bf16", "fp16"])'
+    table = "kinds = {'bf16': torch.bfloat16, 'fp16': torch.float16}"
+    region = "region = torch.autocast('cuda', dtype=kinds[args.kind])"
+    out = explained(tmp_path, program(declared, table, region))
+    assert "bfloat16 by default; float16 with fp16 (autocast, train.py:9)" in out
+
+
+def test_a_switch_that_is_on_by_default_says_so(tmp_path: Path) -> None:
+    declared = 'parser.add_argument("--amp", action=argparse.BooleanOptionalAction, default=True)'
+    out = explained(tmp_path, program(declared, REGION))
+    assert "float16 by default; off if false (autocast, train.py:8)" in out
+
+
+def test_an_argument_of_a_library_has_the_default_as_it_is_written(tmp_path: Path) -> None:
+    declared = 'parser.add_argument("--mixed_precision", default=None)'
+    files = program(declared, "load(args)")
+    files["train.py"] = (
+        "from accelerate import Accelerator\ndef load(args):\n"
+        "    return Accelerator(mixed_precision=args.mixed_precision)\n"
+    ) + files["train.py"]
+    out = explained(tmp_path, files)
+    assert "null by default (argument of Accelerator(mixed_precision=), train.py:3)" in out
+
+
+def test_the_options_of_another_file_are_shown_with_the_program_that_has_them(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "options.py": f"import argparse\ndef parser_of():\n    parser = argparse.ArgumentParser()\n"
+        f"    {AMP}\n    return parser\n",
+        "train.py": "import torch\nfrom options import parser_of\nif __name__ == '__main__':\n"
+        f"    args = parser_of().parse_args()\n    {REGION}\n",
+    }
+    out = explained(tmp_path, files)
+    assert "options.py: PyTorch, read by train.py" in out
+    assert "float16 with --amp (autocast, train.py:5)" in out
+
+
+ARGUMENTS = """\
+from dataclasses import dataclass, field
+import transformers
+
+@dataclass
+class TrainingArguments(transformers.TrainingArguments):
+    bf16: bool = field(default=True)
+
+if __name__ == "__main__":
+    parser = transformers.HfArgumentParser((TrainingArguments,))
+    (args,) = parser.parse_args_into_dataclasses()
+    {}
+"""
+
+
+def test_a_field_of_a_class_that_extends_a_framework_is_read_by_it(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": ARGUMENTS.format("pass")})
+    assert "train.py: Hugging Face Trainer" in out
+    assert "bf16 = true  train.py:6" in out
+
+
+def test_not_if_the_program_assigns_it(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": ARGUMENTS.format("args.bf16 = is_supported()")})
+    assert "bf16 = true" not in out
+    assert "not understood: bf16 (train.py:6)" in out
+
+
+CONFIG = """\
+import torch
+from dataclasses import dataclass
+
+@dataclass
+class TrainConfig:
+    use_bf16: bool = True
+
+def train(cfg: TrainConfig):
+    region = torch.autocast("cuda", dtype=torch.bfloat16, enabled=cfg.use_bf16)
+
+if __name__ == "__main__":
+    {}
+"""
+
+
+def test_a_field_of_a_class_that_a_program_makes_is_an_option(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": CONFIG.format("train(TrainConfig())")})
+    assert "bfloat16 by default (autocast, train.py:9)" in out
+
+
+def test_the_default_of_a_field_that_each_call_gives_counts_for_nothing(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": CONFIG.format("train(TrainConfig(use_bf16=flag()))")})
+    assert "not understood: use_bf16 (train.py:6); each call of TrainConfig gives it" in out
+    assert "by default" not in out
+
+
+def test_a_class_of_which_no_program_makes_an_object_has_no_options(tmp_path: Path) -> None:
+    assert "use_bf16" not in explained(tmp_path, {"train.py": CONFIG.format("pass")})
+
+
+def test_what_nothing_reads_is_said(tmp_path: Path) -> None:
+    out = explained(tmp_path, program(AMP, "print(args.seed)"))
+    assert "nothing reads it (option, train.py:6)" in out
+    assert "not understood" not in out
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "args.amp = False\n    " + REGION,  # the program replaces it
+        "call(args.amp)",  # its way is not followed to the end
+        "run(**vars(args))",  # who gets all options may read it
+    ],
+)
+def test_what_is_not_followed_is_listed(body: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, program(AMP, body))
+    assert "train.py: options of the program" in out
+    assert 'not understood: "--amp" (train.py:6)' in out
+
+
+def test_two_declarations_of_one_name_give_no_default(tmp_path: Path) -> None:
+    declared = 'parser.add_argument("--dtype", default="bf16")'
+    other = "other = argparse.ArgumentParser()\n    other.add_argument('--dtype', default='fp16')"
+    body = "model = load().to(dtype=getattr(torch, args.dtype))", "model.eval()"
+    out = explained(tmp_path, program(declared, other, *body))
+    assert "by default" not in out
+
+
+def test_a_branch_for_another_switch_is_not_for_an_option(tmp_path: Path) -> None:
+    declared = (
+        'parser.add_argument("--load_in_8bit", action="store_true")\n'
+        '    parser.add_argument("--load_in_4bit", action="store_true")'
+    )
+    body = (
+        "if args.load_in_8bit:",
+        "    config = BitsAndBytesConfig(load_in_8bit=True)",
+        "elif args.load_in_4bit:",
+        "    config = BitsAndBytesConfig(bnb_4bit_compute_dtype=torch.bfloat16)",
+    )
+    out = explained(tmp_path, program(declared, *body))
+    rows = [line for line in out.splitlines() if "4-bit products" in line]
+    assert all("load_in_4bit" in line.rpartition("train.py")[2] for line in rows)
