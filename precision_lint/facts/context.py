@@ -55,6 +55,11 @@ def finding_in(
     )
 
 
+def _is_of_runs(rule: Rule, severity: Severity, precisions: tuple[Precision, ...] | None) -> bool:
+    """True for what happens in a run: an error, or what a precision does; not for advice."""
+    return severity is Severity.ERROR or bool(rule.precisions or precisions)
+
+
 _CLASS = regex(r"class\s+(\w+)")
 
 
@@ -84,17 +89,18 @@ class PythonFile(ParsedPython):
         """A finding of `rule` at `span`; `severity` and `precisions` default to the rule's own.
 
         What is not proved has low confidence in tests, benchmarks and vendored code: their authors
-        choose dtypes on purpose, or maintain the code elsewhere. So it has in functions that the
-        project calls nowhere, and in modules that none of its programs imports. Where every program
-        stops at an import before the place, what raises is no error of a run, proved or not. A fix
-        that is built on LibCST can be given as a function: it is called if the finding is shown.
+        choose dtypes on purpose, or maintain the code elsewhere. What happens in runs is low,
+        proved or not, in functions that the project calls nowhere, in modules that none of its
+        programs imports, and where every program stops at an import before the place. A fix that is
+        built on LibCST can be given as a function: it is called if the finding is shown.
         """
         severity = rule.severity if severity is None else severity
-        if confidence is Confidence.MEDIUM and self._is_beside_the_runs(span):
+        is_medium = confidence is Confidence.MEDIUM
+        is_proved = confidence is Confidence.HIGH and _is_of_runs(rule, severity, precisions)
+        is_secondary = is_medium and self.project.is_secondary(self.text.path)
+        if is_secondary or ((is_medium or is_proved) and self._is_beside_the_runs(span)):
             confidence = Confidence.LOW
-        elif confidence is Confidence.MEDIUM or (
-            confidence is Confidence.HIGH and severity is Severity.ERROR
-        ):
+        elif is_medium or is_proved:
             stop = self.project.stop(self.text.path)
             if stop is not None and stop.end <= span.start:
                 confidence, related = Confidence.LOW, (*related, stop.related)
@@ -114,13 +120,11 @@ class PythonFile(ParsedPython):
         )
 
     def _is_beside_the_runs(self, span: Span) -> bool:
-        """True for a place that no run comes to which the project offers, tests aside."""
+        """True for a place that no run comes to which the project offers."""
         from precision_lint.facts.project.uncalled import is_uncalled
 
-        path, project = self.text.path, self.project
-        if project.is_secondary(path) or is_uncalled(self, span.start, project):
-            return True
-        return project.is_unreached(path)
+        project = self.project
+        return is_uncalled(self, span.start, project) or project.is_unreached(self.text.path)
 
     def _within_limit(self, fix: Fix) -> Fix:
         """The fix, with breaks in the lines that it makes longer than the project has them."""

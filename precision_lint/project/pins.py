@@ -81,11 +81,19 @@ def pinned_version(root: Path, library: str) -> str | None:
     )
     for content in chain(contents(root, FILES), _environments(root)):
         if match := pin.search(content):
-            return match["plain"] or match["conda"] or match["locked"] or match["pipfile"]
+            version: str = next(filter(None, match.groups()))
+            return None if _is_contradicted(root, conda, version) else version
     for specifiers in images.requirements(root, conda):
         if exact := _EXACT.match(specifiers):
             return exact[1]
     return _installed_version(root, conda)
+
+
+def _is_contradicted(root: Path, name: str, version: str) -> bool:
+    """True if a comment in the requirements installs another release: one of the files is old."""
+    pin = re.compile(rf"(?im)^[ \t]*#[^\n]*\binstall\b[^\n]*?(?<![\w.-]){name}==(\d+\.\d+)")
+    installed = {each[1] for each in map(pin.search, contents(root, _LISTS[:1])) if each}
+    return bool(installed) and not any(f"{version}.".startswith(f"{one}.") for one in installed)
 
 
 def _installed_version(root: Path, name: str) -> str | None:

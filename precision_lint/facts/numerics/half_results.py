@@ -23,6 +23,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16,
     guard_excludes_float16,
 )
+from precision_lint.facts.numerics.shown import is_only_shown
 from precision_lint.facts.numerics.uses import first_use, used_by
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.choosing import options_choosing
@@ -76,6 +77,7 @@ def may_be_scores(node: ast.expr, file: PythonFile) -> bool:
         and not _is_part_of_forward(node, file)
         and not _needs_few_digits(node, file)
         and _use_of_scores(node, file) is not None
+        and not is_only_shown(node, syntax_tree(file))
     )
 
 
@@ -119,7 +121,8 @@ def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.expr | None:
         if not isinstance(use, ast.Call):
             return _picks_numbers(use)
         is_named = callee_name(use) in _SCORED_BY
-        return is_named and not (_is_of_loss(use) or _is_compared_sum(use, syntax))
+        needs_few = _is_of_loss(use) or _is_compared_sum(use, syntax) or _is_of_best(use)
+        return is_named and not needs_few
 
     return first_use(node, needs_digits, syntax)
 
@@ -142,6 +145,19 @@ def _is_of_loss(use: ast.Call) -> bool:
     match use.func:
         case ast.Attribute(value=ast.Name() | ast.Attribute() as owner):
             return _LOSS.search(last_name(owner)) is not None
+    return False
+
+
+def _is_of_best(use: ast.Call) -> bool:
+    """True for `scores.argmax(-1).item()`: the logits have the same largest one."""
+    match use.func:
+        case ast.Attribute(value=ast.expr() as owner):
+            while isinstance(owner, ast.Subscript | ast.Attribute):
+                owner = owner.value
+            while isinstance(owner, ast.Call):
+                if callee_name(owner) in {"argmax", "argmin"}:
+                    return True
+                owner = owner.func.value if isinstance(owner.func, ast.Attribute) else owner.func
     return False
 
 

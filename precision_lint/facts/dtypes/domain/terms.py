@@ -44,7 +44,8 @@ class Step:
     mapping, "as tensor" what is in a branch for tensors, "no tensor" what is in the other one,
     "cast" a module after a method that casts it in place, and anything else as it was, "region" the
     dtype of the autocast region that a context opens, if it is one, "outside" the object where the
-    region of the dtype `operand` is off, "key" what is in the mapping `operand` under the object.
+    region of the dtype `operand` is off, "key" what is in the mapping `operand` under the object,
+    "prepared" a module as the library and for the precision in `name` prepare it.
 
     `position` is that of an unpacked item, `name` a keyword that `f(**mapping)` gives, `operand`
     the value of an index, or of the other side of an operator, or the `CallSite` of a call;
@@ -71,6 +72,7 @@ class Step:
         "right of",
         "as tensor",
         "no tensor",
+        "prepared",
     ]
     node: ast.AST | None = None
     position: int = 0

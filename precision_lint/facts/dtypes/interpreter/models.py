@@ -334,6 +334,8 @@ def output(model: Model, given: CallSite) -> ModelOutput:
             # float16 that is added to bfloat16 is float32
             kept = parameters.dtypes - (HALF - of_region.dtypes)
             open_parameters = replace(parameters, dtypes=kept, caller_chosen=True, origin=origin)
+            if not of_region.is_open and of_region.dtypes <= HALF:  # whatever callers give
+                open_parameters = replace(open_parameters, clauses=frozenset())
             result = join_tensors(
                 open_parameters, replace(of_region, may_be_other=False).of_tensor()
             )

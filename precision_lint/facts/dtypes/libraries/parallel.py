@@ -31,7 +31,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
 _TORCH = "torch 2.13.0"
 _ACCELERATE = "accelerate 1.15.0"
 _LIGHTNING = "lightning 2.6.6"
-_ACCELERATOR = "accelerate.Accelerator"
+ACCELERATOR = "accelerate.Accelerator"
 _FABRIC = "lightning.fabric.Fabric"
 _DIST = "torch.distributed torch.distributed.distributed_c10d"
 _OF_GRADIENTS = "torch.distributed.nn torch.distributed.nn.functional"
@@ -41,7 +41,7 @@ _TENSOR = Given(0, "tensor")
 _DATA = Given(0, "data")
 
 WIDENING: Mapping[str, frozenset[str]] = {
-    _ACCELERATOR: frozenset({"bf16", "fp16"}),
+    ACCELERATOR: frozenset({"bf16", "fp16"}),
     _FABRIC: frozenset({"bf16-mixed", "16-mixed", "bf16-true", "16-true", "bf16", "16"}),
 }
 """The values of `mixed_precision=` and `precision=` under which the outputs of a prepared module
@@ -57,7 +57,7 @@ CASTING: Mapping[str, Mapping[str, str]] = {
 """The values under which a module is cast when it is prepared, and the dtype then."""
 
 AUTOCAST: Mapping[str, Mapping[str, str]] = {
-    _ACCELERATOR: {"bf16": "bfloat16", "fp16": "float16"},
+    ACCELERATOR: {"bf16": "bfloat16", "fp16": "float16"},
     _FABRIC: hooks.MIXED,
 }
 """The values under which `.autocast()` opens a region, and the dtype of the region."""
@@ -103,16 +103,16 @@ ROWS = (
         _ACCELERATE,
         "accelerate accelerate.accelerator",
         "Accelerator",
-        Object(_ACCELERATOR, Given(2, "mixed_precision")),
+        Object(ACCELERATOR, Given(2, "mixed_precision")),
     ),
-    Library(_ACCELERATE, _ACCELERATOR, "prepare", Alone(Prepared(Rest()))),
-    Library(_ACCELERATE, _ACCELERATOR, "prepare_model", Prepared(_MODEL)),
-    Library(_ACCELERATE, _ACCELERATOR, "unwrap_model", _MODEL),
-    Library(_ACCELERATE, _ACCELERATOR, "prepare_data_loader", Given(0, "data_loader")),
-    Library(_ACCELERATE, _ACCELERATOR, "prepare_optimizer", Given(0, "optimizer")),
-    Library(_ACCELERATE, _ACCELERATOR, "prepare_scheduler", Given(0, "scheduler")),
-    Library(_ACCELERATE, _ACCELERATOR, "gather pad_across_processes reduce", _TENSOR),
-    Library(_ACCELERATE, _ACCELERATOR, "gather_for_metrics", Given(0, "input_data")),
+    Library(_ACCELERATE, ACCELERATOR, "prepare", Alone(Prepared(Rest()))),
+    Library(_ACCELERATE, ACCELERATOR, "prepare_model", Prepared(_MODEL)),
+    Library(_ACCELERATE, ACCELERATOR, "unwrap_model", _MODEL),
+    Library(_ACCELERATE, ACCELERATOR, "prepare_data_loader", Given(0, "data_loader")),
+    Library(_ACCELERATE, ACCELERATOR, "prepare_optimizer", Given(0, "optimizer")),
+    Library(_ACCELERATE, ACCELERATOR, "prepare_scheduler", Given(0, "scheduler")),
+    Library(_ACCELERATE, ACCELERATOR, "gather pad_across_processes reduce", _TENSOR),
+    Library(_ACCELERATE, ACCELERATOR, "gather_for_metrics", Given(0, "input_data")),
     Library(
         _ACCELERATE,
         "accelerate.utils accelerate.utils.operations",

@@ -25,6 +25,7 @@ from dataclasses import replace
 from precision_lint.facts.dtypes.domain.calls import Argument, CallSite
 from precision_lint.facts.dtypes.domain.containers import item_of
 from precision_lint.facts.dtypes.domain.lattice import by_facet, join_all, join_tensors, reading
+from precision_lint.facts.dtypes.domain.terms import Step
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     NON_TENSOR,
@@ -40,6 +41,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Sequence,
     Tensor,
     Value,
+    Variable,
     caller_chosen,
     tensor,
 )
@@ -248,7 +250,10 @@ class _Reading:
             case NotATensor(dtype):
                 return NonTensor(frozenset({dtype}), False) if dtype else NON_TENSOR
             case Object(name, precision):
-                return LibraryObject(name, self._text(precision))
+                text = self._text(precision)
+                if not text and name == parallel.ACCELERATOR and self._leaves_to_launch():
+                    text = parallel.UNKNOWN_PRECISION
+                return LibraryObject(name, text)
             case Anything():
                 return UNKNOWN
         raise TypeError(term)
@@ -264,20 +269,13 @@ class _Reading:
                 return ""
         return parallel.UNKNOWN_PRECISION
 
+    def _leaves_to_launch(self) -> bool:
+        """True for a program that reads which precision `accelerate launch` gave it."""
+        return ".mixed_precision" in self.given.source.text
+
     def _prepared(self, value: Value) -> Value:
-        match self.receiver, value:
-            case LibraryObject(name, precision), Model() | Instance() as module:
-                dtype = parallel.CASTING.get(name, {}).get(precision)
-                if dtype is not None:
-                    module = replace(module, parameters=tensor(dtype))
-                widens = precision in parallel.WIDENING[name]
-                if precision == parallel.UNKNOWN_PRECISION:
-                    widens = not _stores_half(module)
-                return replace(module, widens=widens)
-            case LibraryObject(), Sequence(item=item, items=items):
-                parts = None if items is None else tuple(map(self._prepared, items))
-                return Sequence(self._prepared(item) if parts is None else join_all(parts), parts)
-        return value
+        library, precision = preparing(self.receiver)
+        return prepared(value, library, precision)
 
     def _parameters(self, dtype: Given | None) -> Tensor:
         if dtype is not None and self._is_given(dtype):
@@ -424,6 +422,34 @@ def _zipped(iterables: Value) -> Value:
 
 
 _WIDENED = frozenset({BFLOAT16, FLOAT16})
+
+
+def preparing(receiver: Value) -> tuple[str, str]:
+    """The library and the precision of what prepares modules; any precision, if not known."""
+    match receiver:
+        case LibraryObject(name, precision) if name in parallel.WIDENING:
+            return name, precision
+    return parallel.ACCELERATOR, parallel.UNKNOWN_PRECISION
+
+
+def prepared(value: Value, library: str, precision: str) -> Value:
+    """A module as an object of a library prepares it for a precision, inside of containers, too."""
+    match value:
+        case Model() | Instance() as module:
+            dtype = parallel.CASTING.get(library, {}).get(precision)
+            if dtype is not None:
+                module = replace(module, parameters=tensor(dtype))
+            widens = precision in parallel.WIDENING[library]
+            if precision == parallel.UNKNOWN_PRECISION:
+                widens = not _stores_half(module)
+            return replace(module, widens=widens)
+        case Sequence(item=item, items=items):
+            parts = None if items is None else tuple(prepared(x, library, precision) for x in items)
+            whole = prepared(item, library, precision) if parts is None else join_all(parts)
+            return Sequence(whole, parts)
+        case Variable():
+            return value.then(Step("prepared", name=f"{library} {precision}"))
+    return value
 
 
 def _stores_half(module: Model | Instance) -> bool:

@@ -18,8 +18,10 @@ from precision_lint.facts.dtypes.syntax.casting import (
 from precision_lint.facts.dtypes.syntax.mentions import variables_called, variables_with_weights
 from precision_lint.facts.dtypes.syntax.mutations import root
 from precision_lint.facts.dtypes.syntax.own_attributes import (
+    PREPARING,
     assigned_to_class,
     attributes_assigned,
+    attributes_prepared,
     parameters_made,
     registered,
 )
@@ -317,6 +319,18 @@ class Class:
                 for name in attributes_assigned(function.node) | set(_attributes_cast(function)):
                     found.setdefault(name, []).append(function)
         return {name: tuple(methods) for name, methods in found.items()}
+
+    @cached_property
+    def prepared(self) -> Mapping[str, ast.Attribute]:
+        """The attributes whose modules may be prepared by a library, and the methods for it."""
+        text = self.module.file.text.text
+        if not any(f".{name}(" in text for name in PREPARING):
+            return {}
+        return {
+            name: method
+            for function in self.functions
+            for name, method in attributes_prepared(function.node)
+        }
 
     @cached_property
     def registered(self) -> frozenset[str]:

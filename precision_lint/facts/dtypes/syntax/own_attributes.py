@@ -15,6 +15,9 @@ from precision_lint.source.python.statements import (
 )
 from precision_lint.source.python.syntax import callee_name, positional_parameters
 
+PREPARING = frozenset({"prepare", "prepare_model", "setup", "setup_module"})
+"""Methods of accelerate and Fabric that change what a module returns."""
+
 
 def attributes_assigned(function: AnyFunction) -> set[str]:
     """The attributes that the function itself assigns or changes in place."""
@@ -83,6 +86,21 @@ def parameters_made(function: AnyFunction) -> Iterator[str]:
                 value=ast.Call() as call,
             ) if callee_name(call) == "Parameter":
                 yield name
+
+
+def attributes_prepared(function: AnyFunction) -> Iterator[tuple[str, ast.Attribute]]:
+    """The attributes that calls of preparing methods take or give, with the methods.
+
+    `self.net, loader = self.accelerator.prepare(self.net, loader)`
+    """
+    for node in own_statements(function.body if isinstance(function.body, list) else []):
+        match node:
+            case (
+                ast.Assign(value=ast.Call(func=ast.Attribute() as method) as call)
+                | ast.Expr(value=ast.Call(func=ast.Attribute() as method) as call)
+            ) if method.attr in PREPARING:
+                for target in (*targets(node), *call.args):
+                    yield from ((name, method) for name in _self_attributes(target))
 
 
 def _self_attributes(target: ast.expr) -> Iterator[str]:

@@ -41,6 +41,7 @@ from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.operators import functions
+from precision_lint.facts.dtypes.operators.lookup import of_method, prepared, preparing
 from precision_lint.facts.dtypes.syntax.bodies import bodies_at
 from precision_lint.facts.dtypes.syntax.definitions import Class, Module
 from precision_lint.facts.dtypes.syntax.mentions import rows_where_assigned, rows_where_cast
@@ -55,6 +56,7 @@ from precision_lint.facts.dtypes.whole_program.resolution import Resolution
 from precision_lint.facts.dtypes.whole_program.tracing import Tracing
 from precision_lint.facts.origin import Setting
 from precision_lint.model.dtypes import FLOATING, HALF
+from precision_lint.source.python.syntax import last_name
 
 _WRAPPED = frozenset({"module", "_orig_mod"})
 """What `DistributedDataParallel` and `torch.compile` call the module that they wrap."""
@@ -341,7 +343,23 @@ class Instances:
                 found = found if isinstance(value, Bottom) else value
         if isinstance(found, Variable | Model):
             found = join(found, self._cast_from_outside(definition, name))
-        return found
+        return self._prepared(definition, name, found)
+
+    def _prepared(self, definition: Class, name: str, value: Value) -> Value:
+        """A module that methods give to a library, which changes it for all that hold it."""
+        if not isinstance(value, Variable | Model | Instance):
+            return value
+        for each in self._classes.bases(definition):
+            method = each.prepared.get(name)
+            if method is None or of_method(last_name(method.value), method.attr) is None:
+                continue
+            match method.value:
+                case ast.Attribute(value=ast.Name(id="self"), attr=holder):
+                    owner = self._held(Instance(definition), holder)
+                case _:
+                    owner = None
+            return prepared(value, *preparing(owner or UNKNOWN))
+        return value
 
     def _assigned_from_outside(self, definition: Class, name: str) -> Value:
         """What other code assigns to an attribute of objects of a class."""

@@ -7,6 +7,7 @@ Calls are found by name alone: one of another function of this name only adds to
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain, product
@@ -16,7 +17,7 @@ from precision_lint.facts.dtypes.domain.values import Constant
 from precision_lint.facts.dtypes.interpreter.decisions import decided, kept_attribute
 from precision_lint.facts.dtypes.syntax.bodies import functions_at
 from precision_lint.facts.dtypes.syntax.conditions import condition_of
-from precision_lint.facts.dtypes.syntax.definitions import Function, Module
+from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.whole_program.calling import Calling, called_as
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.program import Program
@@ -104,6 +105,11 @@ class Reaching:
             for name, place in sorted(places.items(), key=lambda item: item[0])
             if (constants := self._given(*place))
         }
+        known |= {
+            name: frozenset({constant})
+            for name in sorted(read - known.keys())
+            if (constant := self._of_class(definition, name)) is not None
+        }
         if not known or prod(map(len, known.values())) > _MOST_COMBINATIONS:
             return None
         return [
@@ -129,6 +135,33 @@ class Reaching:
         parameter = _left_in(initialiser, attribute)
         is_kept = parameter in _kept_parameters(initialiser)
         return (initialiser, parameter) if parameter and is_kept else None
+
+    def _of_class(self, definition: Function, name: str) -> tuple[type, object] | None:
+        """The switch that `self.name` is in all objects: the class body alone assigns it."""
+        owner, (holder, attribute) = definition.owner, name.split(":")
+        if owner is None or not definition.parameters or holder != definition.parameters[0].arg:
+            return None
+        values = [
+            each.assigned[attribute]
+            for each in self._classes.bases(owner)
+            if attribute in each.assigned
+        ]
+        match values:
+            case [ast.Constant(value=bool(value))] if not owner.module.sets_by_name:
+                return (bool, value) if self._is_written_once(attribute, owner) else None
+        return None
+
+    def _is_written_once(self, name: str, owner: Class) -> bool:
+        """True if nothing in the project but one line is like an assignment of a name."""
+        writing = rb"\b%b\b[ \t]*(?::[^=\n]*)?=(?!=)|[\"']%b[\"']" % (name.encode(), name.encode())
+        found = self._program.project.python_sources_matching(writing)
+        text = owner.module.file.text.text.encode()
+        outside = rb"\b%b\b" % name.encode()
+        return (
+            len(found) == 1
+            and len(re.findall(writing, text)) == 1
+            and not self._program.project.other_file_matches(outside)
+        )
 
     def _given(self, definition: Function, name: str) -> frozenset[tuple[type, object]]:
         """The constants that calls give to a parameter; none if they may give something else."""

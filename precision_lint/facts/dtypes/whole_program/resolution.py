@@ -53,6 +53,7 @@ from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.operators import functions
 from precision_lint.facts.dtypes.operators.autocast import dtype_of, outside
 from precision_lint.facts.dtypes.operators.conversions import as_dtype
+from precision_lint.facts.dtypes.operators.lookup import prepared
 from precision_lint.facts.dtypes.operators.promotion import promote
 from precision_lint.facts.origin import Setting
 
@@ -96,6 +97,8 @@ class Resolution:
             case Model(parameters=parameters) if parameters.clauses:
                 given = as_variable(value)
                 if isinstance(given, Variable) and not isinstance(held := self(given), Unknown):
+                    if value.widens and isinstance(held, Model | Instance):
+                        return replace(held, widens=True)
                     return held
                 found = self._tensor(parameters)
                 return replace(value, parameters=found) if isinstance(found, Tensor) else value
@@ -219,6 +222,8 @@ class Resolution:
             return narrowing.as_tensor(value)
         if step.kind == "no tensor":
             return narrowing.without_tensor(value)
+        if step.kind == "prepared":
+            return prepared(value, *step.name.split(" "))
         assert step.module is not None
         evaluator = Evaluator(self._analysis, Frame(step.module))
         value = reading(value)
