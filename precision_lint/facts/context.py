@@ -89,16 +89,18 @@ class PythonFile(ParsedPython):
         """A finding of `rule` at `span`; `severity` and `precisions` default to the rule's own.
 
         What is not proved has low confidence in tests, benchmarks and vendored code: their authors
-        choose dtypes on purpose, or maintain the code elsewhere. What happens in runs is low,
-        proved or not, in functions that the project calls nowhere, in modules that none of its
-        programs imports, and where every program stops at an import before the place. A fix that is
-        built on LibCST can be given as a function: it is called if the finding is shown.
+        choose dtypes on purpose, or maintain the code elsewhere. So it has in functions that the
+        project calls nowhere. What happens in runs is low, proved or not, in functions of modules
+        that none of the programs imports, and where every program stops at an import before the
+        place. A fix that is built on LibCST can be given as a function: it is called if the finding
+        is shown.
         """
         severity = rule.severity if severity is None else severity
         is_medium = confidence is Confidence.MEDIUM
         is_proved = confidence is Confidence.HIGH and _is_of_runs(rule, severity, precisions)
-        is_secondary = is_medium and self.project.is_secondary(self.text.path)
-        if is_secondary or ((is_medium or is_proved) and self._is_beside_the_runs(span)):
+        if (is_medium and self._is_beside_the_runs(span)) or (
+            is_proved and self._is_in_unreached_function(span)
+        ):
             confidence = Confidence.LOW
         elif is_medium or is_proved:
             stop = self.project.stop(self.text.path)
@@ -120,11 +122,23 @@ class PythonFile(ParsedPython):
         )
 
     def _is_beside_the_runs(self, span: Span) -> bool:
-        """True for a place that no run comes to which the project offers."""
+        """True for a place that no run comes to which the project offers, tests aside."""
         from precision_lint.facts.project.uncalled import is_uncalled
 
-        project = self.project
-        return is_uncalled(self, span.start, project) or project.is_unreached(self.text.path)
+        path, project = self.text.path, self.project
+        if project.is_secondary(path) or is_uncalled(self, span.start, project):
+            return True
+        return project.is_unreached(path)
+
+    def _is_in_unreached_function(self, span: Span) -> bool:
+        """True for a place in a function of a module that no program imports.
+
+        What stands at the top level of a file runs where somebody runs the file.
+        """
+        from precision_lint.source.python.functions import functions_around
+
+        path = self.text.path
+        return bool(functions_around(self, span.start)) and self.project.is_unreached(path)
 
     def _within_limit(self, fix: Fix) -> Fix:
         """The fix, with breaks in the lines that it makes longer than the project has them."""
