@@ -247,6 +247,8 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
                 return models.of_output(owner, key, step)
             return output_after(owner, step)
         case ModelOutput(), _:
+        case ModelOutput(tensor=held), _ if _is_of_several_dimensions(node.slice):
+            return replace(held, scalar=_scalar_of_item(held, index, node.slice))
             return owner if _is_position(index, node.slice) else models.as_weights(owner)
         case Instance(), Constant(value=int(position)) if evaluator.analysis.classes.is_record(
             owner.definition
@@ -315,6 +317,11 @@ def _item_of_variable(
 ) -> Value:
     if not isinstance(owner, Variable):
         return guess
+def _is_of_several_dimensions(node: ast.expr) -> bool:
+    """True for `[:, 0]`: of what a model returns, only tensors have such items."""
+    return isinstance(node, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.elts)
+
+
     step = Step("item", node, operand=index, module=evaluator.frame.module)
     return owner.then(step, guess)
 
