@@ -77,6 +77,8 @@ class Calling:
             if initialiser is None:
                 yield from self._mentioning(module, each.node.name)
                 yield from _making_itself(each)
+                for holder, table in registries.tables_with(self._program, each):
+                    yield from self._taking_out_of(holder, table)
             elif rows := rows_mentioning_in(initialiser, "super"):
                 yield initialiser, rows
 
