@@ -165,7 +165,21 @@ class Instances:
         owner = next(each for each in self._classes.bases(definition) if name in each.annotated)
         chosen = self._analysis.configuration.option(owner.module, name)
         given = () if chosen is None else tuple(one for one in chosen.choices if not one.of_field)
-        return (Setting(given) if given else self._default_of(owner, name)) or value
+        if given:
+            return Setting(given)
+        return self._default_of(owner, name) or self._inner_record(owner, name) or value
+
+    def _inner_record(self, owner: Class, name: str) -> Instance | None:
+        """The record that a field of one holds, with what files say in the section of its name."""
+        field = owner.annotated[name]
+        declared = annotated(self._analysis, owner.module, field.annotation, field.target)
+        if not isinstance(declared, Instance) or not self._classes.is_record(declared.definition):
+            return None
+        bases = self._classes.bases(declared.definition)
+        inner = [each for base in bases for each in base.annotated]
+        configuration = self._analysis.configuration
+        said = record_settings.in_section(configuration, owner.module, name, inner)
+        return replace(declared, fields=said) if said else None
 
     def _defaults(self, definition: Class) -> Mapping[str, Value]:
         """The defaults of the fields of a record."""
