@@ -28,6 +28,7 @@ from precision_lint.facts.dtypes.domain.values import (
     FunctionValue,
     Instance,
     Model,
+    Sequence,
     Tensor,
     Unknown,
     Value,
@@ -43,7 +44,11 @@ from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.operators import functions
 from precision_lint.facts.dtypes.syntax.bodies import bodies_at
 from precision_lint.facts.dtypes.syntax.definitions import Class, Module
-from precision_lint.facts.dtypes.syntax.mentions import rows_where_assigned, rows_where_cast
+from precision_lint.facts.dtypes.syntax.mentions import (
+    rows_where_added,
+    rows_where_assigned,
+    rows_where_cast,
+)
 from precision_lint.facts.dtypes.syntax.record_initialisers import default_of
 from precision_lint.facts.dtypes.whole_program import record_settings
 from precision_lint.facts.dtypes.whole_program.classes import Classes
@@ -58,6 +63,8 @@ from precision_lint.model.dtypes import FLOATING, HALF
 
 _WRAPPED = frozenset({"module", "_orig_mod"})
 """What `DistributedDataParallel` and `torch.compile` call the module that they wrap."""
+
+_EMPTY = Sequence(BOTTOM, ())
 
 _MOST_OVERRIDING = 4
 """Subclasses whose methods are followed where their base class calls them."""
@@ -355,6 +362,9 @@ class Instances:
                 found = found if isinstance(value, Bottom) else value
         if isinstance(found, Variable | Model):
             found = join(found, self._cast_from_outside(definition, name))
+        is_run = self._analysis.is_half_run or self._analysis.is_program_run
+        if found == _EMPTY and not is_run:
+            found = join(found, self._added_from_outside(definition, name))
         return found
 
     def _assigned_from_outside(self, definition: Class, name: str) -> Value:
@@ -365,6 +375,13 @@ class Instances:
         # a dtype that is set is a setting: see `amp.bfloat16_search`
         known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
         return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
+
+    def _added_from_outside(self, definition: Class, name: str) -> Value:
+        """What other code puts into a list that stays empty here: `engine.hooks.append(f)`."""
+        for module in self._program.adding(name):
+            self._trace_rows(module, rows_where_added(module.file.text, name))
+        added = self._of_objects(definition, self._analysis.records.added_from_outside, name)
+        return Sequence(join_all(added)) if added else BOTTOM
 
     def _cast_from_outside(self, definition: Class, name: str) -> Value:
         """The model of an attribute after casts by code outside the class."""
@@ -383,9 +400,15 @@ class Instances:
 
     def _recorded_from_outside(self, definition: Class, name: str) -> list[Value]:
         """What the traced bodies give to an attribute of objects of a class."""
+        return self._of_objects(definition, self._analysis.records.assigned_from_outside, name)
+
+    def _of_objects(
+        self, definition: Class, given: Mapping[str, list[tuple[Value, Value]]], name: str
+    ) -> list[Value]:
+        """Those of the values given under a name that objects of a class get."""
         return [
             value
-            for holder, value in self._analysis.records.assigned_from_outside.get(name, ())
+            for holder, value in list(given.get(name, ()))
             if self._classes.is_object_of(definition, reading(self._resolve(holder)))
         ]
 
