@@ -206,6 +206,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         return
     tensors = [tensor for argument in converted for tensor in _lacking(argument)]
     proved = [argument for argument in converted if _is_proved(argument)]
+    named = [one for one in converted if any(each.dtypes & sinks.LACKING for each in _lacking(one))]
     dtypes = sorted({name for tensor in tensors for name in tensor.dtypes & sinks.LACKING})
     dtype = " or ".join(dict.fromkeys(map(_in_short, dtypes or [BFLOAT16])))
     origins = {tensor.origin.related: None for tensor in tensors if tensor.origin is not None}
@@ -220,7 +221,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     yield file.finding(
         RULE,
         call.span,
-        f"{_subject(file, *proved, *converted)} {dtype}, which NumPy does not have",
+        f"{_subject(file, *proved, *named, *converted)} {dtype}, which NumPy does not have",
         confidence=confidence,
         severity=Severity.ERROR if proved else Severity.WARNING,
         why="`TypeError: Got unsupported ScalarType "

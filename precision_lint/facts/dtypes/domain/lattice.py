@@ -586,10 +586,13 @@ def reading(value: Value) -> Value:
     A tensor that may be an array or a container as well is a `ModelOutput`: a tensor where it is
     used as one. So is a container of tensors that may be something else. A tensor that may be a
     container of anything else may be something else; and what holds no tensor at all is unknown.
+    What somebody gives is that where nothing is in the container in its place: `callbacks=()`.
     """
     if not isinstance(value, Mixed):
         return value
     containers = [each for each in (value.sequence, value.mapping) if each is not None]
+    if isinstance(value.other, Variable) and _is_empty_beside(value, containers):
+        return value.other
     items = [reading(each.item) for each in containers]
     held = [tensor_of(item) for item in items if isinstance(item, Tensor | ModelOutput)]
     if value.tensor is None:
@@ -599,6 +602,12 @@ def reading(value: Value) -> Value:
         tensor = replace(_vague(tensor), scalar=None)
     is_output = isinstance(value.tensor, ModelOutput) or value.array is not None or held
     return ModelOutput(tensor) if is_output else tensor
+
+
+def _is_empty_beside(value: Mixed, containers: list[Sequence | Dictionary]) -> bool:
+    """True for a value that can be containers with nothing in them, besides its last facet."""
+    are_empty = all(isinstance(each.item, Bottom) for each in containers)
+    return are_empty and value.tensor is None and value.array is None
 
 
 def reading_of_several(value: Value) -> Value:

@@ -181,8 +181,8 @@ def _is_made_by_project(evaluator: Evaluate, node: ast.Attribute) -> bool:
     )
 
 
-def _setting(evaluator: Evaluate, node: ast.Attribute) -> Setting | None:
-    """What the project says of a setting that is read: `cfg.model.dtype`."""
+def _setting(evaluator: Evaluate, node: ast.expr) -> Setting | None:
+    """What the project says of a setting that is read: `cfg.model.dtype`, `cfg["dtype"]`."""
     return evaluator.analysis.configuration.setting(evaluator.frame.module, dotted(node))
 
 
@@ -237,8 +237,9 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
             return _of_setting(owner, dict(items), choices)
         case Dictionary(), _:
             return _under_key(evaluator, owner, index, node)
-        case NonTensor(), _:
-            return array_results.item(owner, index, node.slice)
+        case NonTensor(), _:  # what `json.load` gives holds no tensors, but settings
+            setting = _setting(evaluator, node) if _is_key(index) else None
+            return array_results.item(owner, index, node.slice) if setting is None else setting
         case Tensor(), _:
             return replace(owner, scalar=_scalar_of_item(owner, index, node.slice))
         case ModelOutput(), Constant(value=str() | int() as key):
@@ -246,6 +247,8 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
             if isinstance(key, str):
                 return models.of_output(owner, key, step)
             return output_after(owner, step)
+        case ModelOutput(tensor=held), _ if _is_of_several_dimensions(node.slice):
+            return replace(held, scalar=_scalar_of_item(held, index, node.slice))
         case ModelOutput(), _:
             return owner if _is_position(index, node.slice) else models.as_weights(owner)
         case Instance(), Constant(value=int(position)) if evaluator.analysis.classes.is_record(
@@ -270,6 +273,10 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case Variable(), _:
             return _item_of_variable(evaluator, owner, index, node)
     return UNKNOWN
+
+
+def _is_key(index: Value) -> bool:
+    return isinstance(index, Constant) and isinstance(index.value, str)
 
 
 def _under_key(evaluator: Evaluate, owner: Dictionary, index: Value, node: ast.Subscript) -> Value:
@@ -310,6 +317,11 @@ def _is_position(index: Value, node: ast.expr) -> bool:
     return isinstance(node, ast.Slice)
 
 
+def _is_of_several_dimensions(node: ast.expr) -> bool:
+    """True for `[:, 0]`: of what a model returns, only tensors have such items."""
+    return isinstance(node, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.elts)
+
+
 def _item_of_variable(
     evaluator: Evaluate, owner: Unknown, index: Value, node: ast.Subscript, guess: Value = UNKNOWN
 ) -> Value:
@@ -320,8 +332,7 @@ def _item_of_variable(
 
 
 def _by_key(evaluator: Evaluate, key: str, node: ast.Subscript) -> Value:
-    path = dotted(node)
-    setting = evaluator.analysis.configuration.setting(evaluator.frame.module, path)
+    setting = _setting(evaluator, node)
     if setting is not None:
         return setting
     if key in sources.TOKENS:

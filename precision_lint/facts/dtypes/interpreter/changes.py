@@ -38,6 +38,7 @@ from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, TAK
 from precision_lint.facts.dtypes.syntax.relevance import kept_by, registration
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32, FLOATING
+from precision_lint.source.python.syntax import dotted
 
 
 class Changes:
@@ -165,6 +166,13 @@ class Changes:
 
     def _change(self, owner: ast.expr, method: str, node: ast.Call, env: Environment) -> None:
         """`xs.append(x)` and its like: the container changes under every name."""
+        match owner, node.args:
+            case ast.Attribute(value=holder, attr=name), [given] if (
+                method == "append" and self._frame.records and dotted(holder) != "self"
+            ):  # what the object holds may be what is being worked out
+                item = self._evaluate(given, env)
+                holding = self._evaluate.read(holder, env)
+                self._records.item_from_outside(self._frame, holding, name, item)
         held = self._evaluate(owner, env)
         match held:
             case Sequence():

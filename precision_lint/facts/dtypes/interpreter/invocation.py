@@ -526,6 +526,8 @@ def _of_method(
             return UNKNOWN
         case Unknown():
             return _of_unknown(evaluator, name, receiver, given, node, env)
+        case NonTensor() if (setting := _taken_setting(evaluator, name, given, node)) is not None:
+            return setting  # out of what `json.load` gives
         case Tensor() if sources.OUTPUT_METHOD.search(name) or name in models.OF_MODULES:
             # a module that was moved, too
             return models.method(Model(receiver), name, given)
@@ -616,16 +618,27 @@ def _of_unknown(
         return _loaded(evaluator, "", f"{owner}.{name}", given)
     if name == "state_dict" and not given.arguments:
         return Dictionary(caller_chosen(given.origin(models.OF_THE_WEIGHTS, "weights")))
-    if name == "get" and isinstance(given.first, Constant) and isinstance(given.first.value, str):
-        key = ast.Constant(given.first.value)
-        path = dotted(ast.Subscript(node.func.value, key, ast.Load()))
-        setting = evaluator.analysis.configuration.setting(evaluator.frame.module, path)
-        if setting is not None:
-            return setting
-    if name in {"get", "pop"} and len(given.arguments) > 1 and not isinstance(receiver, Variable):
+    if (setting := _taken_setting(evaluator, name, given, node)) is not None:
+        return setting
+    if name in _TAKING_OUT and len(given.arguments) > 1 and not isinstance(receiver, Variable):
         default = given.arguments[1]
         return defaults.or_default(UNKNOWN, default.value, given.source, default.span)
     return functions.method(name, UNKNOWN, given)
+
+
+def _taken_setting(
+    evaluator: Evaluate, name: str, given: CallSite, node: ast.Call
+) -> Setting | None:
+    """What the project says of a setting that is read by `cfg.get("dtype")` or taken out."""
+    match node.func, given.first:
+        case ast.Attribute(value=owner), Constant(value=str(key)) if name in _TAKING_OUT:
+            path = dotted(ast.Subscript(owner, ast.Constant(key), ast.Load()))
+            return evaluator.analysis.configuration.setting(evaluator.frame.module, path)
+    return None
+
+
+_TAKING_OUT = frozenset({"get", "pop"})
+"""Methods of mappings that give what is under a key."""
 
 
 def _getattr(evaluator: Evaluate, node: ast.Call, given: CallSite) -> Value:

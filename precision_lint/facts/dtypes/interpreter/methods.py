@@ -49,7 +49,9 @@ def of_output(receiver: ModelOutput, tensor: Tensor, name: str, given: CallSite)
         case "copy" | "mode" | "sample" | "rsample":  # of what holds some, or of a distribution
             return receiver
     result = functions.method(name, tensor, given)
-    is_known = isinstance(result, Tensor) and not (result.may_be_other and not result.dtypes)
+    is_known = isinstance(result, Tensor) and not (
+        result.may_be_other and not result.dtypes and not result.clauses
+    )
     if is_known or isinstance(result, NonTensor | Sequence):
         return result
     return receiver

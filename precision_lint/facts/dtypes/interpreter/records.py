@@ -93,6 +93,8 @@ class Records:
         """What functions assign to the variables of modules."""
         self.assigned_from_outside: dict[str, list[tuple[Value, Value]]] = {}
         """By attribute, objects that are no `self` and what they are given."""
+        self.added_from_outside: dict[str, list[tuple[Value, Value]]] = {}
+        """By attribute, objects that are no `self` and the items that their containers get."""
 
     def call(
         self,
@@ -316,8 +318,22 @@ class Records:
 
     def attribute_from_outside(self, frame: Frame, holder: Value, name: str, value: Value) -> None:
         """`holder.name = value` of an object that is not `self`."""
+        self._from_outside(self.assigned_from_outside, frame, holder, name, value)
+
+    def item_from_outside(self, frame: Frame, holder: Value, name: str, item: Value) -> None:
+        """`holder.name.append(item)` of an object that is not `self`."""
+        self._from_outside(self.added_from_outside, frame, holder, name, item)
+
+    def _from_outside(
+        self,
+        taken: dict[str, list[tuple[Value, Value]]],
+        frame: Frame,
+        holder: Value,
+        name: str,
+        value: Value,
+    ) -> None:
         if frame.records and not isinstance(holder, Tensor | NonTensor | Model):
-            held = self.assigned_from_outside.setdefault(name, [])
+            held = taken.setdefault(name, [])
             given = holder, value
             held.append(given)
             self._table.note(lambda: held.remove(given))

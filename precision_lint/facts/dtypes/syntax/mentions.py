@@ -13,6 +13,7 @@ _CALL_OF_MEMBER = regex(r"(?:\.\w+)*\s*\(")
 _ASSIGNS = regex(r"[ \t]*=(?!=)")
 _STORES_ITEM = regex(r"(?<![\"'])(?<!\[\d)(?<!\[-\d)\][ \t]*=(?!=)")
 """An item that is set, unless its key is a digit, or ends like a string."""
+_ADDS = regex(r"\.append\(")
 _CASTS = regex(r"\.(?:bfloat16|half|to)\(")
 _WORD = regex(r"\w*")
 _DEFINING = ("def ", "class ")
@@ -72,6 +73,11 @@ def rows_mentioning(file: SourceText, name: str) -> list[int]:
 def rows_where_assigned(file: SourceText, attribute: str) -> list[int]:
     """The rows that assign an attribute of an object that is not `self`."""
     return _rows_of_attribute(file, attribute, _ASSIGNS)
+
+
+def rows_where_added(file: SourceText, attribute: str) -> list[int]:
+    """The rows that put an item into an attribute of an object that is not `self`."""
+    return _rows_of_attribute(file, attribute, _ADDS)
 
 
 def rows_where_cast(file: SourceText, attribute: str) -> list[int]:

@@ -28,6 +28,7 @@ from precision_lint.facts.dtypes.domain.values import (
     FunctionValue,
     Instance,
     Mixed,
+    OneOf,
     Unknown,
     Value,
     Variable,
@@ -196,9 +197,22 @@ class Callers:
         for taking in dict.fromkeys(term.root.definition for term in function.terms):
             for env in list(self._analysis.records.call_sites.get(taking, {}).values()):
                 resolve = Resolution(self._analysis, partial(_of_call, taking, env))
-                match reading(self.resolve(resolve(function))):
-                    case FunctionValue(definition=found, receiver=receiver) if found is definition:
-                        yield bound(self._analysis, definition, receiver, resolve.given(given))
+                found = reading(self.resolve(resolve(function)))
+                for each in found.members if isinstance(found, OneOf) else (found,):
+                    called = self._called(each)
+                    if called is not None and called.definition is definition:
+                        given_there = resolve.given(given)
+                        yield bound(self._analysis, definition, called.receiver, given_there)
+
+    def _called(self, value: Value) -> FunctionValue | None:
+        """The function that a call of something runs: itself, or the `__call__` of an object."""
+        match value:
+            case FunctionValue():
+                return value
+            case Instance(definition=definition):
+                method = self._classes.method(definition, "__call__")
+                return None if method is None else FunctionValue(method, value)
+        return None
 
     def _handed_on(self, node: ast.AST, name: str, value: Value) -> Value:
         """What a call site gives to a parameter; the site is part of the way of a dtype.

@@ -77,6 +77,8 @@ class Calling:
             if initialiser is None:
                 yield from self._mentioning(module, each.node.name)
                 yield from _making_itself(each)
+                for holder, table in registries.tables_with(self._program, each):
+                    yield from self._taking_out_of(holder, table)
             elif rows := rows_mentioning_in(initialiser, "super"):
                 yield initialiser, rows
 
@@ -140,14 +142,22 @@ def _calling_objects(owner: Class, module: Module) -> Iterator[tuple[Body | None
 
     None at the end: an object is called in other ways, too, by what holds it for example.
     """
-    names = module.fact((_calling_objects, owner), lambda: _names_of_objects(owner, module))
+    names = module.fact((_calling_objects, owner), lambda: _assigned_objects(owner, module))
     for name in names:
         yield from bodies_mentioning(module, name)
     if names:
         yield None, frozenset()
 
 
-def _names_of_objects(owner: Class, module: Module) -> tuple[str, ...]:
+def names_of_objects(owner: Class, module: Module) -> tuple[str, ...]:
+    """The names that objects of a class go by where a module hands them on.
+
+    One that is made where it is given goes by the call: `Trace()`.
+    """
+    return (*_assigned_objects(owner, module), f"{owner.node.name}()")
+
+
+def _assigned_objects(owner: Class, module: Module) -> tuple[str, ...]:
     """The plain names to which a module assigns objects of a class."""
     found = {
         target.id

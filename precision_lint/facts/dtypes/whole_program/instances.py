@@ -28,6 +28,7 @@ from precision_lint.facts.dtypes.domain.values import (
     FunctionValue,
     Instance,
     Model,
+    Sequence,
     Tensor,
     Unknown,
     Value,
@@ -44,7 +45,11 @@ from precision_lint.facts.dtypes.operators import functions
 from precision_lint.facts.dtypes.operators.lookup import of_method, prepared, preparing
 from precision_lint.facts.dtypes.syntax.bodies import bodies_at
 from precision_lint.facts.dtypes.syntax.definitions import Class, Module
-from precision_lint.facts.dtypes.syntax.mentions import rows_where_assigned, rows_where_cast
+from precision_lint.facts.dtypes.syntax.mentions import (
+    rows_where_added,
+    rows_where_assigned,
+    rows_where_cast,
+)
 from precision_lint.facts.dtypes.syntax.record_initialisers import default_of
 from precision_lint.facts.dtypes.whole_program import record_settings
 from precision_lint.facts.dtypes.whole_program.classes import Classes
@@ -60,6 +65,8 @@ from precision_lint.source.python.syntax import last_name
 
 _WRAPPED = frozenset({"module", "_orig_mod"})
 """What `DistributedDataParallel` and `torch.compile` call the module that they wrap."""
+
+_EMPTY = Sequence(BOTTOM, ())
 
 _MOST_OVERRIDING = 4
 """Subclasses whose methods are followed where their base class calls them."""
@@ -167,7 +174,21 @@ class Instances:
         owner = next(each for each in self._classes.bases(definition) if name in each.annotated)
         chosen = self._analysis.configuration.option(owner.module, name)
         given = () if chosen is None else tuple(one for one in chosen.choices if not one.of_field)
-        return (Setting(given) if given else self._default_of(owner, name)) or value
+        if given:
+            return Setting(given)
+        return self._default_of(owner, name) or self._inner_record(owner, name) or value
+
+    def _inner_record(self, owner: Class, name: str) -> Instance | None:
+        """The record that a field of one holds, with what files say in the section of its name."""
+        field = owner.annotated[name]
+        declared = annotated(self._analysis, owner.module, field.annotation, field.target)
+        if not isinstance(declared, Instance) or not self._classes.is_record(declared.definition):
+            return None
+        bases = self._classes.bases(declared.definition)
+        inner = [each for base in bases for each in base.annotated]
+        configuration = self._analysis.configuration
+        said = record_settings.in_section(configuration, owner.module, name, inner)
+        return replace(declared, fields=said) if said else None
 
     def _defaults(self, definition: Class) -> Mapping[str, Value]:
         """The defaults of the fields of a record."""
@@ -343,6 +364,9 @@ class Instances:
                 found = found if isinstance(value, Bottom) else value
         if isinstance(found, Variable | Model):
             found = join(found, self._cast_from_outside(definition, name))
+        is_run = self._analysis.is_half_run or self._analysis.is_program_run
+        if found == _EMPTY and not is_run:
+            found = join(found, self._added_from_outside(definition, name))
         return self._prepared(definition, name, found)
 
     def _prepared(self, definition: Class, name: str, value: Value) -> Value:
@@ -372,6 +396,15 @@ class Instances:
             return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
         return UNKNOWN
 
+    def _added_from_outside(self, definition: Class, name: str) -> Value:
+        """What other code puts into a list that stays empty here: `engine.hooks.append(f)`."""
+        with self._analysis.budget.for_a_question():
+            for module in self._program.adding(name):
+                self._trace_rows(module, rows_where_added(module.file.text, name))
+            added = self._of_objects(definition, self._analysis.records.added_from_outside, name)
+            return Sequence(join_all(added)) if added else BOTTOM
+        return UNKNOWN
+
     def _cast_from_outside(self, definition: Class, name: str) -> Value:
         """The model of an attribute after casts by code outside the class."""
         for module in self._program.casting(name):
@@ -389,9 +422,15 @@ class Instances:
 
     def _recorded_from_outside(self, definition: Class, name: str) -> list[Value]:
         """What the traced bodies give to an attribute of objects of a class."""
+        return self._of_objects(definition, self._analysis.records.assigned_from_outside, name)
+
+    def _of_objects(
+        self, definition: Class, given: Mapping[str, list[tuple[Value, Value]]], name: str
+    ) -> list[Value]:
+        """Those of the values given under a name that objects of a class get."""
         return [
             value
-            for holder, value in self._analysis.records.assigned_from_outside.get(name, ())
+            for holder, value in list(given.get(name, ()))
             if self._classes.is_object_of(definition, reading(self._resolve(holder)))
         ]
 

@@ -165,6 +165,16 @@ class Program:
         """The modules that assign an attribute of an object that is not `self`."""
         return self._few(self.project.assigning(attribute))
 
+    def adding(self, attribute: str) -> Iterator[Module]:
+        """The modules that put an item into an attribute of an object that is not `self`."""
+        pattern = rb"(?<!\bself)\.%s\.append\(" % attribute.encode()
+        return self._few(self.project.python_sources_matching(pattern))
+
+    def reading(self, attribute: str) -> Iterator[Module]:
+        """The modules that read or assign an attribute of `self`."""
+        pattern = rb"\bself\.%s\b" % attribute.encode()
+        return self._few(self.project.python_sources_matching(pattern))
+
     def casting(self, attribute: str) -> Iterator[Module]:
         """The modules that cast an attribute of an object that is not `self`."""
         return self._few(self.project.casting(attribute))

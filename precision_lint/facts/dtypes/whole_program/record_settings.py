@@ -7,10 +7,10 @@ puts the keys of a file over the defaults, those of a section into the record th
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from precision_lint.facts.dtypes.domain.values import Constant, Instance, Value
+from precision_lint.facts.dtypes.domain.values import UNKNOWN, Constant, Instance, Value
 from precision_lint.facts.dtypes.interpreter import defaults
 from precision_lint.facts.dtypes.interpreter.configuration import Configuration
 from precision_lint.facts.dtypes.syntax.definitions import Class, Module
@@ -35,6 +35,16 @@ def of_section(
         if keyword.arg is None and (section := _section(keyword.value)):
             return _said(configuration.key(module, section, name))
     return None
+
+
+def in_section(
+    configuration: Configuration, module: Module, section: str, names: Iterable[str]
+) -> tuple[tuple[str, Value], ...]:
+    """The fields of a record that is made of a section; empty if files say nothing of any."""
+    said = {name: _said(configuration.key(module, section, name)) for name in names}
+    if not any(said.values()):
+        return ()
+    return tuple((name, one or UNKNOWN) for name, one in said.items())
 
 
 def filled(
