@@ -6,9 +6,10 @@ Finds `clip_grad_norm_`, `clip_grad_value_` and norms of gradients after
 first. Methods of the class and of its bases, functions of the project that are called, and methods
 of its objects are followed. So is a callback, `getattr(callback, event)(self)` for the event that a
 call names, if one class alone has its method and nothing in the project unscales gradients. Methods
-that a class inherits are judged again with those of their helpers that the class overrides. Where
-another function scales the loss, clipping is reported directly before `scaler.step(optimizer)` if
-no code of the project calls `unscale_`.
+that a class inherits are judged again with those of their helpers that the class overrides. Where a
+class of another file fills in an empty method (`after_backward`) and names no scaler, the call of
+the method is reported. Where another function scales the loss, clipping is reported directly before
+`scaler.step(optimizer)` if no code of the project calls `unscale_`.
 
 ## Why it hurts
 The gradients are multiplied by the loss scale, 65536 at first. A threshold of 1.0 then clips every
@@ -163,13 +164,14 @@ def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile
         related.append(
             event.related("the gradients are clipped here" if is_clip else "the norm is taken here")
         )
+    is_certain = is_clip and not event.is_called_back and not step.is_of_another_file
     return file.finding(
         RULE,
         file.span_of(place),
         f"the gradients are clipped{inside} before `{scaler}.unscale_`"
         if is_clip
         else f"this is the norm of gradients that `{scaler}` has scaled",
-        confidence=Confidence.HIGH if is_clip and not event.is_called_back else Confidence.MEDIUM,
+        confidence=Confidence.HIGH if is_certain else Confidence.MEDIUM,
         why="The gradients are multiplied by the loss scale, 65536 at first: "
         + ("the threshold is too small by that factor." if is_clip else "so is their norm."),
         fix=_fix(event, scaler, step, file),

@@ -3,9 +3,9 @@
 ## What it does
 Finds `softmax` and `log_softmax` of bfloat16 or float16 logits outside autocast, if the function
 takes single numbers of the result, or ranks them: `gather`, `scores[torch.arange(n), ids]`, `topk`,
-`sort`, `argsort`, `cumsum`, `item`, `tolist`. The dtype must be known: weights that are loaded in
-it, a cast, a setting, or the weights of a checkpoint that the caller names, in a program that
-enables bfloat16.
+`sort`, `argsort`, `cumsum`, `item`, `tolist`. A caller in the file may do so with what the function
+returns. The dtype must be known: weights that are loaded in it, a cast, a setting, or the weights
+of a checkpoint that the caller names, in a program that enables bfloat16.
 
 Not reported: a call with `dtype=torch.float32`, logits that were cast to float32, regions of
 autocast on CUDA, which compute both in float32, attention, whose weights go into a product,

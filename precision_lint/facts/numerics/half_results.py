@@ -24,7 +24,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_float16,
 )
 from precision_lint.facts.numerics.shown import is_only_shown
-from precision_lint.facts.numerics.uses import first_use, used_by
+from precision_lint.facts.numerics.uses import first_use, returned_to, used_by
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.choosing import options_choosing
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, HALF
@@ -124,7 +124,15 @@ def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.expr | None:
         needs_few = _is_of_loss(use) or _is_compared_sum(use, syntax) or _is_of_best(use)
         return is_named and not needs_few
 
-    return first_use(node, needs_digits, syntax)
+    found = first_use(node, needs_digits, syntax)
+    if found is not None:
+        return found
+    for call in returned_to(node, syntax):
+        if not (_is_part_of_forward(call, file) or _needs_few_digits(call, file)):
+            found = first_use(call, needs_digits, syntax)
+            if found is not None:
+                return found
+    return None
 
 
 def _picks_numbers(use: ast.expr) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.nodes import children, walk
-from precision_lint.source.python.statements import Loop, own_nodes
+from precision_lint.source.python.statements import FunctionDefinition, Loop, own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree
 
@@ -156,6 +157,53 @@ def names_of(target: ast.expr) -> Iterator[str]:
                 yield from names_of(item)
         case ast.Name() | ast.Attribute() if (path := dotted(target)) is not None:
             yield path
+
+
+_SELECTING = frozenset(
+    {"cat", "concat", "concatenate", "stack", "hstack", "vstack"}
+    | {"cpu", "detach", "clone", "contiguous", "to"}
+    | {"squeeze", "unsqueeze", "view", "reshape", "flatten", "transpose", "permute", "t"}
+)
+"""Functions and methods that hand numbers on as they are."""
+
+
+def returned_to(made: ast.expr, syntax: SyntaxTree) -> Iterator[ast.Call]:
+    """The calls in the file that get a value: its function returns it, or some of its numbers.
+
+    A function is called by its name, and a method of `self` in its class.
+    """
+    body = syntax.body(made)
+    if not isinstance(body, FunctionDefinition):
+        return
+    held = _followed(lambda value, held: _hands_on(value, made, held), made, syntax)
+    returned = (node.value for node in own_nodes(body) if isinstance(node, ast.Return))
+    if not any(value is not None and _hands_on(value, made, held) for value in returned):
+        return
+    owner = enclosing_class(made, syntax)
+    for call in syntax.calls(body.name):
+        match call.func:
+            case ast.Name() if owner is None:
+                yield call
+            case ast.Attribute(value=ast.Name(id="self")) if owner is not None:
+                if enclosing_class(call, syntax) is owner:
+                    yield call
+
+
+def _hands_on(node: ast.expr, made: ast.expr, held: set[str]) -> bool:
+    """True for a value, some of its numbers, and what joins it with others."""
+    if node is made or (isinstance(node, ast.Name | ast.Attribute) and dotted(node) in held):
+        return True
+    match node:
+        case ast.Subscript(value=value):
+            return _hands_on(value, made, held)
+        case ast.Call(func=ast.Attribute(value=owner), args=given) if (
+            callee_name(node) in _SELECTING
+        ):
+            parts = [owner]
+            for each in given[:1]:
+                parts += each.elts if isinstance(each, ast.List | ast.Tuple) else [each]
+            return any(_hands_on(each, made, held) for each in parts)
+    return False
 
 
 def reads_any(node: ast.AST, names: set[str]) -> bool:

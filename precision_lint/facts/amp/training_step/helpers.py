@@ -22,6 +22,8 @@ from precision_lint.source.python.statements import (
 )
 from precision_lint.source.python.syntax import dotted, qualified, with_defaults
 
+_CLIPPING = rb"\bclip_grad_(?:norm|value)_\("
+
 
 @frozen(eq=False)
 class Helper:
@@ -82,7 +84,8 @@ class Helpers:
 
         `literals` are the parameters that a text is given for: `getattr(callback, event)(self)`.
 
-        Functions of other files are followed if their names or arguments say what they do.
+        Functions of other files are followed if their names or arguments say what they do, and
+        methods of objects also if their file clips gradients.
         """
         is_concerned = is_given_scaler or may_act(call)
         match call.func:
@@ -107,7 +110,7 @@ class Helpers:
                 for base in self.line(owner)[1:]:
                     if name in base.methods:
                         return Helper(base.methods[name], owner, ast.Name("self"))
-            case ast.Attribute(value=receiver, attr=name) if is_concerned:
+            case ast.Attribute(value=receiver, attr=name) if is_concerned or self._clips(name):
                 function = self._function_of_module(call.func, module)
                 if function is not None:
                     return Helper(function, None, None)
@@ -115,6 +118,11 @@ class Helpers:
                 method = None if cls is None else self._method(cls, name)
                 return None if method is None else Helper(method, cls, receiver)
         return None
+
+    def _clips(self, method: str) -> bool:
+        """True if a file that clips gradients defines a method of a name that says nothing."""
+        clipping = self.program.project.python_sources_matching(_CLIPPING)
+        return bool(clipping) and not {*self.program.project.defining(method)}.isdisjoint(clipping)
 
     def _called_back(
         self,

@@ -28,7 +28,7 @@ from precision_lint.model.memo import cached_property
 from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import FunctionDefinition, blocks, own_statements
-from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.syntax import callee_name, dotted
 
 _DEEPEST = 8
 """How many helpers call each other on the way from a step to an event."""
@@ -50,9 +50,10 @@ class TrainingStep:
     """The steps of the file before it, which may call the same helpers."""
 
     heir: Class | None = None
-    """The class of the file that inherits the step, and overrides methods that it calls.
+    """The class that inherits the step, and overrides methods that it calls.
 
-    The step itself is in a base class, perhaps in another file.
+    It is in the file, and the step in a base class, perhaps in another file. Or the step is in the
+    file, and the class, in another one, fills in a method that is empty here.
     """
 
     @cached_property
@@ -72,10 +73,17 @@ class TrainingStep:
             return event.call
         return event.node
 
+    @property
+    def is_of_another_file(self) -> bool:
+        """True if the class that inherits the step is in another file than the step."""
+        return self.heir is not None and self.heir.module.file.text.path != self.file.text.path
+
     def is_own(self, event: Event) -> bool:
         """False for what a base class does in a step that is inherited."""
         if self.heir is None:
             return True
+        if self.is_of_another_file:
+            return event.call is not None and callee_name(event.call) in self.heir.methods
         node = self.heir.node
         is_here = event.file.text.path == self.file.text.path
         return is_here and node.lineno <= event.node.lineno <= (node.end_lineno or 0)
@@ -134,6 +142,7 @@ class TrainingStep:
         )
 
 
+_SCALER = regex(r"[sS]caler|\.scale\(")
 _CLIPPING = regex(r"clip|norm|accum|%", re.IGNORECASE)
 _SCALING = regex(
     r"amp|scal|half|float|fp\d|bf|16|precision|dtype|mixed|autocast|cuda|device", re.IGNORECASE
@@ -150,7 +159,12 @@ def training_steps(file: PythonFile) -> Iterator[TrainingStep]:
     """The training steps of a file; a function that is too large, or too deep, is left out."""
     reading = _Reading(file)
     own = [*_scopes(reading.helpers.program.main)]
-    inherited = (one for scope in own for one in _inherited(scope, reading.helpers))
+    inherited = (
+        one
+        for scope in own
+        for find in (_inherited, _filled_in)
+        for one in find(scope, reading.helpers)
+    )
     found = [step for scope in (*own, *inherited) if (step := reading.step(scope)) is not None]
     for count, step in enumerate(found):
         is_called = step.scope in reading.called
@@ -193,6 +207,46 @@ def _inherited(scope: _Scope, helpers: Helpers) -> Iterator[_Scope]:
                 title = f"{owner.name}.{name}"
                 yield _Scope(title, node.body, base.module, owner, nested, heir=owner)
         seen |= base.methods.keys()
+
+
+def _filled_in(scope: _Scope, helpers: Helpers) -> Iterator[_Scope]:
+    """The methods of a class that call empty methods, for each class elsewhere that fills one in.
+
+    A file that names a scaler is judged itself, with what it inherits.
+    """
+    owner = scope.owner
+    if owner is None or scope.body is not owner.node.body:
+        return
+    names = names_in(owner.module.file)
+    empty = {name for name, method in owner.methods.items() if method.is_stub}
+    calling = {
+        name: method.node
+        for name, method in owner.methods.items()
+        if names.scalers
+        and isinstance(method.node, FunctionDefinition)
+        and not _called_of_self(method.node).isdisjoint(empty)
+        and _mentions_a_scaler(method.node, names)
+    }
+    for module in helpers.program.importers(owner.module, owner.node.name) if calling else ():
+        if module is None or _SCALER.search(module.file.text.text):
+            continue
+        for heir in module.top.values():
+            if not isinstance(heir, Class) or owner not in helpers.line(heir)[1:]:
+                continue
+            filled = {
+                name for name in empty & heir.methods.keys() if not heir.methods[name].is_stub
+            }
+            for name, node in calling.items():
+                if name not in heir.methods and not _called_of_self(node).isdisjoint(filled):
+                    nested = _nested(owner.module, node, f"{owner.name}.{name}")
+                    title = f"{heir.name}.{name}"
+                    yield _Scope(title, node.body, owner.module, heir, nested, heir=heir)
+
+
+def _mentions_a_scaler(node: FunctionDefinition, names: Names) -> bool:
+    return any(
+        isinstance(each, ast.Attribute) and dotted(each) in names.scalers for each in walk(node)
+    )
 
 
 def _called_of_self(node: FunctionDefinition) -> set[str]:

@@ -51,6 +51,7 @@ from precision_lint.facts.dtypes.interpreter import (
     loaded_in_half,
     methods,
     models,
+    sections,
     training,
 )
 from precision_lint.facts.dtypes.interpreter.attributes import named
@@ -92,6 +93,7 @@ def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
     given = call_site(evaluator, node, env)
     evaluator.analysis.records.call(evaluator.frame, node, function, receiver, given, env)
     if "**" in given.keywords:
+        given = sections.with_keys(evaluator, node, function, given)
         given = replace(given, keywords=_spread(given.keywords))
     result = applied(evaluator, node, receiver, function, given, env)
     result = casts.with_kin(node, receiver, function, given, result)

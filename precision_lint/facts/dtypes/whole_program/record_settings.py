@@ -13,6 +13,7 @@ from dataclasses import replace
 from precision_lint.facts.dtypes.domain.values import UNKNOWN, Constant, Instance, Value
 from precision_lint.facts.dtypes.interpreter import defaults
 from precision_lint.facts.dtypes.interpreter.configuration import Configuration
+from precision_lint.facts.dtypes.interpreter.sections import said_of, section_of
 from precision_lint.facts.dtypes.syntax.definitions import Class, Module
 from precision_lint.facts.origin import Setting
 from precision_lint.model.memo import fact
@@ -32,8 +33,8 @@ def of_section(
 ) -> Setting | None:
     """What `Config(**cfg["section"])` gives to a field; None if no file has the section."""
     for keyword in node.keywords:
-        if keyword.arg is None and (section := _section(keyword.value)):
-            return _said(configuration.key(module, section, name))
+        if keyword.arg is None and (section := section_of(keyword.value)):
+            return said_of(configuration.key(module, section, name))
     return None
 
 
@@ -84,13 +85,13 @@ def _places_that_fill(module: Module) -> tuple[tuple[int, bool], ...]:
 def _filled(configuration: Configuration, module: Module, name: str, value: Value) -> Value:
     match value:
         case Constant() if defaults.names_dtype(value):
-            said = _said(configuration.option(module, name))
+            said = said_of(configuration.option(module, name))
             return said if said is not None and _is_at_top(said) else value
         case Instance(fields=inner) if inner:
             return replace(
                 value,
                 fields=tuple(
-                    (each, _said(configuration.key(module, name, each)) or held)
+                    (each, said_of(configuration.key(module, name, each)) or held)
                     if isinstance(held, Constant) and defaults.names_dtype(held)
                     else (each, held)
                     for each, held in inner
@@ -103,21 +104,3 @@ def _is_at_top(setting: Setting) -> bool:
     """True for an option, and for a key that is in no section."""
     given = (choice.origin.witness for choice in setting.choices)
     return all(one is None or "." not in one.setting for one in given)
-
-
-def _section(spread: ast.expr) -> str:
-    """The key whose mapping is spread: `cfg["model"]`, `cfg.model`, `cfg.get("model", {})`."""
-    match spread:
-        case (
-            ast.Subscript(slice=ast.Constant(value=str(key)))
-            | ast.Attribute(attr=key)
-            | ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(key)), *_])
-        ):
-            return key
-    return ""
-
-
-def _said(setting: Setting | None) -> Setting | None:
-    """A setting without the defaults of fields; None if nothing else is said of it."""
-    said = () if setting is None else tuple(one for one in setting.choices if not one.of_field)
-    return Setting(said) if said else None
