@@ -42,7 +42,7 @@ def in_section(
     configuration: Configuration, module: Module, section: str, names: Iterable[str]
 ) -> tuple[tuple[str, Value], ...]:
     """The fields of a record that is made of a section; empty if files say nothing of any."""
-    said = {name: _said(configuration.key(module, section, name)) for name in names}
+    said = {name: said_of(configuration.key(module, section, name)) for name in names}
     if not any(said.values()):
         return ()
     return tuple((name, one or UNKNOWN) for name, one in said.items())
