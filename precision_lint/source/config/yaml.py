@@ -33,6 +33,10 @@ _OF_OPENCV = "%YAML:"
 """How files of OpenCV's FileStorage start: a dialect with directives and tags of its own."""
 _PROPERTIES = regex(r"(?:[&!]\S*(?:\s|#.*)*)+")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MAX_AGAIN = 200_000
+"""Characters of a file that is read again by PyYAML itself, which is what programs use. It takes a
+little more than libyaml does: `{ train:{ lr: 1 } }`.
+"""
 
 # What SafeConstructor raises for a literal that its tag does not allow, such as `!!int x`.
 _BAD_LITERAL = (
@@ -55,7 +59,7 @@ def parse(text: SourceText) -> tuple[Value, ...]:
     if text.text.startswith(_OF_OPENCV):
         return ()
     try:
-        return tuple(_Composer(text).documents())
+        return _documents(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         offset = mark.index if mark is not None else 0
@@ -66,12 +70,24 @@ def parse(text: SourceText) -> tuple[Value, ...]:
         raise unparsable(text, str(error), 0) from None
 
 
+def _documents(text: SourceText) -> tuple[Value, ...]:
+    try:
+        return tuple(_Composer(text, _Loader).documents())
+    except yaml.YAMLError as error:
+        if len(text.text) > _MAX_AGAIN:
+            raise
+        try:
+            return tuple(_Composer(text, yaml.SafeLoader).documents())
+        except yaml.YAMLError:
+            raise error from None
+
+
 class _Composer:
     """Builds values from events; an alias is the very node that its anchor names."""
 
-    def __init__(self, text: SourceText) -> None:
+    def __init__(self, text: SourceText, loader: Any) -> None:
         self.text = text
-        self.events: Iterator[Any] = iter(yaml.parse(text.text, Loader=_Loader))
+        self.events: Iterator[Any] = iter(yaml.parse(text.text, Loader=loader))
         self.resolver: Any = yaml.resolver.Resolver()
         self.constructor: Any = yaml.constructor.SafeConstructor()
         self.anchors: dict[str, Value | None] = {}  # None: the anchored node is still being read

@@ -134,5 +134,10 @@ def test_a_dollar_sign_is_no_placeholder() -> None:
     assert only(config("price: $5\nhome: $HOME\n", "yaml")) == {"price": "$5", "home": "$HOME"}
 
 
+def test_what_libyaml_refuses_and_pyyaml_reads() -> None:
+    file = config("run: { train:{ fp16: true, lr: 1 }, seed: 2 }\n", "yaml")
+    assert only(file) == {"run": {"train": {"fp16": True, "lr": 1}, "seed": 2}}
+
+
 def test_a_file_of_opencv_has_no_settings() -> None:
     assert config("%YAML:1.0\n\nmatrix: !!opencv-matrix\n   rows: 3\n", "yaml").documents == ()
