@@ -27,6 +27,7 @@ from precision_lint.report.json_report import dumps, record
 from precision_lint.report.model import Report
 
 _LONGEST = 60
+_BY_KEYS = ", by its keys: no command or program is seen to read it"
 _MOST_ALIKE = 5
 
 
@@ -65,7 +66,7 @@ def signature(explained: Explained) -> tuple[object, ...]:
     lost = tuple((one.name, str(one.reference.value)) for one in explained.lost)
     is_call = isinstance(reading.source, CallSource)  # in a program of its own
     beneath = (explained.only_if,) if is_call else (*explained.beneath,)
-    return reading.framework.slug, settings, links, lost, beneath
+    return reading.framework.slug, settings, links, lost, beneath, reading.is_by_keys
 
 
 def _used_at(one: Effective) -> Place | None:
@@ -82,7 +83,7 @@ def _apart(linked: Explained, explained: Explained) -> Place | None:
 
 def _run(run: Run, alike: Sequence[Run], report: Report) -> Iterator[str]:
     ink = report.ink
-    yield ink.paint(head(run.explained, report), "strong")
+    yield ink.paint(head_of_run(run, report), "strong")
     if alike:
         yield f"  the same for {alike_of(alike, report)}"
     yield from _body(run.explained, report, "  ")
@@ -129,6 +130,12 @@ def _listed(kind: str, settings: Sequence[Occurrence], report: Report) -> Iterat
 def _where(explained: Explained, report: Report) -> str:
     path = report.relative(explained.reading.file.text.path)
     return path if explained.is_whole else report.row(explained.place)
+
+
+def head_of_run(run: Run, report: Report) -> str:
+    """Where a run is, who reads it, and whether anything but its keys shows that."""
+    is_by_keys = run.explained.reading.is_by_keys
+    return head(run.explained, report) + (_BY_KEYS if is_by_keys else "")
 
 
 def head(explained: Explained, report: Report) -> str:
@@ -309,6 +316,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "program": explained.program or None,
         "reader": os.path.abspath(explained.reader) if explained.reader else None,
         "only_if": explained.only_if or None,
+        "by_keys": reading.is_by_keys,
         **_located(explained.place),
         "settings": [
             {

@@ -13,6 +13,7 @@ from precision_lint.report.runs import (
     cut,
     grouped,
     head,
+    head_of_run,
     lost_of,
     origin_of,
     position_of,
@@ -37,7 +38,7 @@ def render_markdown(explanation: Explanation, report: Report) -> Iterator[str]:
 
 
 def _run(run: Run, alike: Sequence[Run], report: Report) -> Iterator[str]:
-    yield f"### {head(run.explained, report)}\n\n"
+    yield f"### {head_of_run(run, report)}\n\n"
     if alike:
         yield f"The same for {alike_of(alike, report)}.\n\n"
     yield from _table(run.explained, report)

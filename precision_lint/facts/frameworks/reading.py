@@ -59,7 +59,8 @@ class EffectiveConfig:
     """One configuration as one framework reads it, with the configurations that it refers to.
 
     `fallbacks` fills what its own source leaves open, the strongest first. `is_open` says that
-    something unknown may set the settings that are absent here.
+    something unknown may set the settings that are absent here, `is_by_keys` that nothing but what
+    is in the file shows who reads it.
     """
 
     framework: Framework
@@ -67,6 +68,7 @@ class EffectiveConfig:
     links: Mapping[str, EffectiveConfig] = field(default_factory=dict)
     fallbacks: tuple[EffectiveConfig, ...] = ()
     is_open: bool = False
+    is_by_keys: bool = False
 
     @property
     def file(self) -> ParsedConfig:

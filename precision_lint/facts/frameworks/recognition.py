@@ -93,7 +93,8 @@ def _of_mappings(
         claimed = [each for each in claimed if not _is_read_by_others(each, file, project)]
         for framework in _most_special(claimed):
             source = MappingSource(file, mapping, flat=framework.flat)
-            yield EffectiveConfig(framework, source, is_open=is_open)
+            is_by_keys = file.python is None
+            yield EffectiveConfig(framework, source, is_open=is_open, is_by_keys=is_by_keys)
 
 
 def _made_of(section: Mapping) -> Iterator[str]:

@@ -364,7 +364,8 @@ class _Linker:
             or [*named_by(kin, knowing, self.project)]
             or [*named_by(older, knowing, self.project)]
         )
-        yield replace(reading, framework=any_of_family(framework, named))
+        is_by_keys = reading.is_by_keys and not programs
+        yield replace(reading, framework=any_of_family(framework, named), is_by_keys=is_by_keys)
 
     def as_parsed(self, reading: EffectiveConfig) -> Iterator[EffectiveConfig]:
         """What looks like options of a framework, as the class has them that the program fills."""
