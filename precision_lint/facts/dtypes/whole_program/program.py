@@ -167,12 +167,14 @@ class Program:
 
     def adding(self, attribute: str) -> Iterator[Module]:
         """The modules that put an item into an attribute of an object that is not `self`."""
-        pattern = rb"(?<!\bself)\.%s\.append\(" % attribute.encode()
+        name = attribute.encode()
+        # A pattern that begins with letters is found much faster than one with a condition first.
+        pattern = rb"\.%s\.append\((?<!\bself\.%s\.append\()" % (name, name)
         return self._few(self.project.python_sources_matching(pattern))
 
     def reading(self, attribute: str) -> Iterator[Module]:
         """The modules that read or assign an attribute of `self`."""
-        pattern = rb"\bself\.%s\b" % attribute.encode()
+        pattern = rb"self\.%s\b" % attribute.encode()
         return self._few(self.project.python_sources_matching(pattern))
 
     def casting(self, attribute: str) -> Iterator[Module]:
