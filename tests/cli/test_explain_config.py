@@ -55,6 +55,12 @@ def test_a_file_by_itself(tmp_path: Path) -> None:
     assert rows[-1].startswith("  error MP702 a.yaml:5:1: ")
 
 
+def test_json_says_whether_only_the_keys_show_who_reads_a_file(tmp_path: Path) -> None:
+    found = explained(cwd=project(tmp_path, {"a.yaml": CONFIG, **RUN}))
+    by_keys = {Path(str(one["filename"])).name: one["by_keys"] for one in found}
+    assert by_keys == {"a.yaml": True, "run.sh": False}
+
+
 def test_a_run_of_several_files(tmp_path: Path) -> None:
     ran = run("explain-config", cwd=project(tmp_path, RUN))
     assert (ran.code, ran.err) == (0, "")

@@ -62,13 +62,13 @@ class Claim:
     """Where a file says what is called, if it is not seen which call of the program does so."""
 
 
-def claim_of(
+def _best_of(
     ends: Ends,
     places: list[TorchPlace],
     name: str,
     written: Occurrence,
     evaluator: Evaluator,
-    is_called: bool = False,
+    is_called: bool,
 ) -> Claim | None:
     """The best place of those to which a setting leads: no argument of a call if there is another
     one. One that another setting keeps the run from counts if no other place is left.
@@ -114,7 +114,7 @@ def claims_of(
     """The best place of those to which a setting leads, and the region or the scaler that it leads
     to as well.
     """
-    best = claim_of(ends, places, name, written, evaluator, is_called)
+    best = _best_of(ends, places, name, written, evaluator, is_called)
     if best is None or best.kept_by is not None or best.place.kind not in OF_TRAINING:
         return [best] if best is not None else []
     return [best, *_of_training(best, places, name, written, evaluator)]

@@ -52,6 +52,7 @@ from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition, FunctionDefinition
 from precision_lint.source.python.syntax import (
@@ -728,7 +729,7 @@ def _is_of_weights(holder: ast.expr) -> bool:
         isinstance(each, ast.Call)
         and isinstance(each.func, ast.Attribute)
         and each.func.attr in _OF_MODULE
-        for each in ast.walk(holder)
+        for each in walk(holder)
     )
 
 

@@ -33,7 +33,7 @@ _BITS = frozenset({8, 16, 32, 64})
 _UNKNOWN = frozenset({"auto", "none", "null", ""})
 _HOLDER = regex(
     r"(?:^|_)(?:arg(?:ument)?s|cfg|conf(?:ig(?:uration)?s?)?|opts?|options|hparams|hps"
-    r"|section|settings|param(?:eter)?s|flags)$",
+    r"|settings|param(?:eter)?s|flags)$",
     re.IGNORECASE,
 )
 

@@ -34,8 +34,8 @@ _OF_OPENCV = "%YAML:"
 _PROPERTIES = regex(r"(?:[&!]\S*(?:\s|#.*)*)+")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_AGAIN = 200_000
-"""Characters of a file that is read again by PyYAML itself, which is what programs use. It takes a
-little more than libyaml does: `{ train:{ lr: 1 } }`.
+"""The longest file, in characters, that PyYAML's own parser reads again where libyaml refuses it.
+Programs use that parser. It accepts more: `{ train:{ lr: 1 } }`.
 """
 
 # What SafeConstructor raises for a literal that its tag does not allow, such as `!!int x`.
