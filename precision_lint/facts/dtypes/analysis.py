@@ -123,7 +123,7 @@ class InterproceduralAnalysis:
                     self._unreached.add(node)
                     continue
                 resolved = interpretation.resolve.call(call)
-                if resolved.autocast is None and not module.mentions_autocast:
+                if resolved.autocast is None:
                     regions = map(interpretation.regions.of_followed_callers, around)
                     resolved = replace(resolved, autocast=next(regions, None))
                 found[node] = resolved

@@ -73,6 +73,8 @@ class Records:
         """The calls that lead from the start of a program to the current frame."""
         self.regions: dict[Function, dict[ast.AST, Region | None]] = {}
         """The autocast regions in which each function is called."""
+        self.callers: dict[Function, dict[ast.AST, Function]] = {}
+        """The functions that call each one outside of regions of their own."""
         self.sites: dict[ast.AST, Origin] = {}
         """The call sites, as places on the way of a dtype."""
         self.shown: set[ast.AST] = set()
@@ -229,6 +231,8 @@ class Records:
             if definition.is_initialiser:
                 frame.constructions.append(bound)
             self.regions.setdefault(definition, {})[node] = frame.region
+            if frame.function is not None and not frame.autocast:
+                self.callers.setdefault(definition, {})[node] = frame.function
 
     def given_to(self, definition: Function, name: str) -> Value:
         """What the calls seen so far give to a parameter of a lambda."""

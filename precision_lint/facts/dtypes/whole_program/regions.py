@@ -83,7 +83,17 @@ class Regions:
         Callers in other files are only followed when a parameter needs them, which is after
         the function was interpreted.
         """
-        return _one_of(self._of_calls(definition))
+        return self._of_followed(definition, {definition})
+
+    def _of_followed(self, definition: Function, seen: set[Function]) -> Region | None:
+        """The region around the calls of a function, or around those of its callers."""
+        callers = self._analysis.records.callers.get(definition, {})
+        regions = dict(self._analysis.records.regions.get(definition, {}))
+        for node, caller in callers.items():
+            if regions[node] is None and caller not in seen:
+                seen.add(caller)
+                regions[node] = self._of_followed(caller, seen)
+        return _one_of(set(regions.values()))
 
     def _of_calls(self, definition: Function) -> set[Region | None]:
         return set(self._analysis.records.regions.get(definition, {}).values())
