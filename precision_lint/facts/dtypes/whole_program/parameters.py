@@ -114,7 +114,8 @@ def _declared_or_given(
         return value
     is_name = _is_name_of_dtype(value, definition, parameter)
     is_record = isinstance(value, Instance) and not analysis.classes.has_weights(value.definition)
-    if is_name or is_record or isinstance(value, Unknown) or _holds_anything(value):
+    is_known_to_callers = is_name or is_record or _is_half_default(value, default)
+    if is_known_to_callers or isinstance(value, Unknown) or _holds_anything(value):
         return given
     chosen = by_dtypes(lambda one: _chosen_by(given, one), value)
     if isinstance(chosen, Model) and not _is_of_loaded(analysis, definition):
@@ -129,6 +130,11 @@ def _is_name_of_dtype(declared: Value, definition: Function, parameter: ast.arg)
         sources.DTYPE_NAME.search(parameter.arg) is not None
         or parameter.arg in definition.compared_with_dtypes
     )
+
+
+def _is_half_default(value: Value, default: ast.expr | None) -> bool:
+    """True for `dtype=torch.bfloat16`, which counts for the calls alone that leave it out."""
+    return default is not None and isinstance(value, Dtype) and bool(value.dtypes & HALF)
 
 
 def _is_of_loaded(analysis: Interprocedural, definition: Function) -> bool:
