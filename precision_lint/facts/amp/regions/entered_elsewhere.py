@@ -36,7 +36,7 @@ def entered_elsewhere(file: PythonFile) -> Iterator[EnteredElsewhere]:
     module = helpers.program.main
     for region, context in _called_contexts(syntax):
         owner = _owner(context, module, syntax)
-        found = helpers.find(context, module, owner, {}, is_given_scaler=True)
+        found = helpers.find(context, module, owner, {}, is_concerned=True)
         if found is not None and found.function.module is not module:
             made_in = PythonFile.of(found.function.module.file, file.project)
             given = found.names(context)

@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 from precision_lint.facts.amp.lineage import Lineage
 from precision_lint.facts.amp.training_step.callbacks import callback_method
-from precision_lint.facts.amp.training_step.events import may_act
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.whole_program.program import Program
@@ -77,17 +76,16 @@ class Helpers:
         owner: Class | None,
         nested: Mapping[str, Function],
         *,
-        is_given_scaler: bool,
+        is_concerned: bool,
         literals: Mapping[str, str] = MappingProxyType({}),
     ) -> Helper | None:
         """The function that a call runs; None if it is not seen, or has nothing to do with steps.
 
         `literals` are the parameters that a text is given for: `getattr(callback, event)(self)`.
 
-        Functions of other files are followed if their names or arguments say what they do, and
-        methods of objects also if their file clips gradients.
+        Functions of other files are followed if the call `is_concerned` with what is looked for, as
+        its name or its arguments say, and methods of objects also if their file clips gradients.
         """
-        is_concerned = is_given_scaler or may_act(call)
         match call.func:
             case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name() as receiver, named]):
                 return self._called_back(receiver, named, owner, literals)

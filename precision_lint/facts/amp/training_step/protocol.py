@@ -347,13 +347,12 @@ class _Reading:
             event = event_of(call, statement, names, file)
             if event is not None and event.kind is not EventKind.UNKNOWN:
                 return event
-            is_given_scaler = given_scaler(call, names)
             helper = self.helpers.find(
                 call,
                 scope.module,
                 scope.owner,
                 scope.nested,
-                is_given_scaler=is_given_scaler,
+                is_concerned=given_scaler(call, names) or may_act(call),
                 literals=scope.literals,
             )
             unknown = Event(EventKind.UNKNOWN, "", ast.unparse(call.func), call, statement, file)
