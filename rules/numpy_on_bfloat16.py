@@ -177,11 +177,11 @@ def asks_about(node: ast.expr, file: PythonFile) -> bool:
 
 
 def _may_get_tensors(file: PythonFile) -> bool:
-    """True if a file names what makes or converts tensors, or those who import it may give some."""
+    """True if a file names what makes or converts tensors, or the rest of a program may give some."""
     if any(word in file.text.text for word in _OF_TENSORS):
         return True
     project, path = file.project, file.text.path
-    choosing = project.python_sources_matching(_CHOOSING_HALF) if project.users(path) else ()
+    choosing = project.python_sources_matching(_CHOOSING_HALF)
     return any(project.runs_with(each, path) for each in choosing)
 
 

@@ -99,7 +99,7 @@ def test_functions(name: str, call: CallSite, expected: Value) -> None:
         ("to", FP32, given(BFLOAT16, Constant("cuda")), BF16),
         ("to", BF16, given(Constant("cuda")), BF16),
         ("to", BF16, given(Constant(0)), BF16),
-        ("to", BF16, given(UNKNOWN), BF16),
+        ("to", BF16, given(UNKNOWN), PARTLY_BF16),
         ("to", BF16, given(UNKNOWN, UNKNOWN), PARTLY_BF16),
         ("to", BF16, given(dtype=Constant(None)), BF16),
         ("to", FP32, given(BF16), BF16),

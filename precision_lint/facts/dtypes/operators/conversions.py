@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 
-from precision_lint.facts.dtypes.domain.calls import CallSite
+from precision_lint.facts.dtypes.domain.calls import Argument, CallSite
 from precision_lint.facts.dtypes.domain.lattice import join_dtypes, join_tensors
 from precision_lint.facts.dtypes.domain.values import (
     NON_TENSOR,
     SOME_DTYPE,
-    SOME_TENSOR,
+    UNKNOWN,
     Constant,
     Dtype,
     Model,
@@ -27,6 +27,7 @@ from precision_lint.facts.dtypes.syntax.sources import DTYPE_NAME
 from precision_lint.facts.origin import Choice, Setting
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, BOOL, FLOAT16, FLOAT32, HALF, INT64
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 
 _STRINGS = {**ALIASES, "bf16": BFLOAT16, "fp16": FLOAT16, "fp32": FLOAT32, "fp64": "float64"}
 _STRINGS |= {f"torch.{name}": dtype for name, dtype in ALIASES.items()}
@@ -62,6 +63,9 @@ CASTS = {
     "chalf": "complex32",
 }
 """Methods that are casts."""
+
+
+_DEVICE_NAME = regex(r"(?i)\bdev\b|device|cuda|cpu|gpu|rank|xpu|mps")
 
 
 def as_dtype(value: Value) -> Dtype:
@@ -159,14 +163,24 @@ def _target(receiver: Value, given: CallSite) -> Tensor | None:
                 return as_dtype(value).of_tensor()
     if any(argument.starred for argument in given.arguments):
         return _perhaps(receiver)
-    # `x.to(unknown)` is a device far more often than a dtype; a dtype comes after a device.
+    # a dtype comes after a device
     if len(given.values) > 1 and isinstance(given.values[1], Unknown):
         return _perhaps(receiver)
+    if given.arguments and _may_be_dtype(given.arguments[0], given):
+        return _perhaps(receiver, given.arguments[0].value)
     return None
 
 
-def _perhaps(receiver: Value) -> Tensor:
-    """A tensor that may have been cast to a dtype that is not known."""
+def _may_be_dtype(argument: Argument, given: CallSite) -> bool:
+    """True for `x.to(resolve(name))`: most of what is not known is a device, and named as one."""
+    text = given.source[argument.span]
+    return isinstance(argument.value, Unknown | Variable) and _DEVICE_NAME.search(text) is None
+
+
+def _perhaps(receiver: Value, dtype: Value = UNKNOWN) -> Tensor:
+    """A tensor that may have been cast to a dtype that is not known, or only to callers."""
+    if isinstance(receiver, Model):
+        receiver = receiver.parameters
     if isinstance(receiver, Tensor):
-        return join_tensors(receiver, replace(SOME_TENSOR, scalar=receiver.scalar))
-    return SOME_TENSOR
+        return join_tensors(receiver, some_tensor(dtype, scalar=receiver.scalar))
+    return some_tensor(dtype)

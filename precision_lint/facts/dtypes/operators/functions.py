@@ -66,6 +66,7 @@ _OF_THE_MODEL = "parameters have the model's dtype"
 _TAKING = frozenset({"get", "get_nowait", "pop", "popleft", "result"})
 """Methods of lists, queues and futures that give one item."""
 _OF_DICTIONARIES = frozenset({"items", "values", "keys", "get", "pop", "setdefault"})
+_NO_TENSORS = frozenset({"device", "Size", "Generator", "layout", "cuda.current_device"})
 _FLAGS = {"unique": (2, 3), "unique_consecutive": (1, 2)}
 """Where `return_inverse` and `return_counts` stand."""
 
@@ -169,6 +170,8 @@ def function(name: str, given: CallSite) -> Value:
     owner, _, last = path.rpartition(".")
     if name == numbers.FINFO:
         return numbers.limits(given.first)
+    if path in _NO_TENSORS:
+        return NON_TENSOR
     if path == "get_default_dtype":
         return Dtype(frozenset({given.default_dtype}))
     if last in factories.FACTORIES and owner in {"", "cuda"}:
