@@ -177,7 +177,7 @@ def asks_about(node: ast.expr, file: PythonFile) -> bool:
 
 
 def _may_get_tensors(file: PythonFile) -> bool:
-    """True if a file names what makes or converts tensors, or the rest of a program may give some."""
+    """True if a file names what makes or converts tensors, or its program may give it some."""
     if any(word in file.text.text for word in _OF_TENSORS):
         return True
     project, path = file.project, file.text.path
