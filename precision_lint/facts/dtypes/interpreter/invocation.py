@@ -120,9 +120,15 @@ def call_site(evaluator: Evaluate, node: ast.Call, env: Environment) -> CallSite
         arguments,
         keywords,
         evaluator.frame.region,
-        evaluator.analysis.default_dtype,
+        _default_dtype(evaluator, node),
         tuple(evaluator.frame.guards),
     )
+
+
+def _default_dtype(evaluator: Evaluate, node: ast.Call) -> str:
+    """The default dtype at a call: what its file sets, or the linted one."""
+    defaults = evaluator.frame.module.default_dtypes
+    return evaluator.analysis.default_dtype if defaults is None else defaults.at(node)
 
 
 def _given(evaluator: Evaluate, argument: ast.expr, env: Environment) -> Iterator[Argument]:

@@ -15,6 +15,7 @@ from precision_lint.facts.dtypes.syntax.casting import (
     casts_of,
     link_casts,
 )
+from precision_lint.facts.dtypes.syntax.default_dtype import DefaultDtypes, default_dtypes
 from precision_lint.facts.dtypes.syntax.mentions import variables_called, variables_with_weights
 from precision_lint.facts.dtypes.syntax.mutations import root
 from precision_lint.facts.dtypes.syntax.own_attributes import (
@@ -405,6 +406,11 @@ class Module(Memo):
         """False if nothing in the file casts parameters of modules apart from the others."""
         text = self.file.text.text
         return ".data = " in text or mentions_cast(text)
+
+    @cached_property
+    def default_dtypes(self) -> DefaultDtypes | None:
+        """What sets the default dtype in the file."""
+        return default_dtypes(self.file)
 
     @cached_property
     def mentions_autocast(self) -> bool:

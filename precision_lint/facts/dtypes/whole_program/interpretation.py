@@ -37,9 +37,7 @@ from precision_lint.facts.dtypes.whole_program.reaching import Reaching
 from precision_lint.facts.dtypes.whole_program.regions import Regions
 from precision_lint.facts.dtypes.whole_program.summaries import Summaries
 from precision_lint.facts.dtypes.whole_program.tracing import Tracing
-from precision_lint.model.dtypes import ALIASES, FLOAT32
-from precision_lint.model.regex import regex
-from precision_lint.source.python.parse import ParsedPython
+from precision_lint.model.dtypes import FLOAT32
 
 
 class Subject:
@@ -61,7 +59,8 @@ class Subject:
         is_small = not asked.names_torch or file.project.is_secondary(file.text.path)
         self.budget = Budget(is_small=is_small, is_aside=is_aside)
         self.configuration = Configuration(file.project, scenario)
-        self.default_dtype = _default_dtype(file)
+        defaults = self.module.default_dtypes
+        self.default_dtype = FLOAT32 if defaults is None else defaults.agreed
         self.around = around
         self.closures = Closures()
 
@@ -127,14 +126,3 @@ class Interpretation:
         """Let go of the parts, which refer to each other: see `Memo.forget`."""
         vars(self.callers).clear()
         vars(self).clear()
-
-
-_DEFAULT = regex(r"\bset_default_dtype\(\s*torch\.(\w+)")
-
-
-def _default_dtype(file: ParsedPython) -> str:
-    """What `torch.zeros(2)` makes here: float32, or what the file sets as the default."""
-    text = file.text.text
-    # The plain search first: it is many times faster, and nearly every file ends there.
-    match = _DEFAULT.search(text) if "set_default_dtype" in text else None
-    return FLOAT32 if match is None else ALIASES.get(match[1], FLOAT32)
