@@ -258,7 +258,8 @@ class Model:
     """The classes of the layers of a `Sequential`, in order, if all are of torch."""
     is_known: bool = False
     members: tuple[Model | Instance, ...] = ()
-    """The modules of a `Sequential`, as they were put in, if some are of the project's classes."""
+    """The modules of a `Sequential`, as they were put in, if some are of the project's classes, or
+    if their dtypes differ."""
     kin: frozenset[Site] = field(default=frozenset(), compare=False)
     """The calls that made it, what it was given and what it is a part of (see `kin`)."""
     is_given: bool = False

@@ -85,10 +85,16 @@ def cast_in_place(
         return
     evaluate.analysis.records.module_cast(evaluate.frame, node, result)
     match receiver, result:
-        case (Model(), Model()) | (Instance(), Instance()) | (OneOf(), OneOf()):
+        case (
+            (Model(), Model())
+            | (Instance(), Instance())
+            | (OneOf(), OneOf())
+            | (Sequence(), Sequence())  # a ModuleList
+            | (Dictionary(), Dictionary())
+        ):
             module, _ = changed(node)
             change(evaluate, module, receiver, result, env)
-        case Sequence() | Dictionary(), _:  # a ModuleList
+        case Sequence() | Dictionary(), _:
             forget_kin(kin_of(receiver), (), env)
         case Variable(), _ if _is_given_elsewhere(receiver, evaluate.frame):
             # It can be any module that an object was made of, as far as its class says.

@@ -9,7 +9,7 @@ from typing import Literal
 
 from precision_lint.facts.dtypes._generated.operators import METHODS
 from precision_lint.facts.dtypes.domain.calls import Argument, CallSite, Rejection
-from precision_lint.facts.dtypes.domain.containers import item_of
+from precision_lint.facts.dtypes.domain.containers import in_containers, item_of
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.domain.lattice import join_all, reading
 from precision_lint.facts.dtypes.domain.terms import Step
@@ -71,6 +71,18 @@ from precision_lint.source.python.syntax import dotted, innermost_name, last_nam
 
 _APPLYING = frozenset({"map", "starmap", "filter", "imap", "imap_unordered"})
 _TENSOR_ONLY = frozenset({"cpu", "detach", "cuda", "numpy", "float", "half", "bfloat16"})
+_CONTAINERS: dict[str, Sequence | Dictionary] = {
+    "ModuleDict": Dictionary(BOTTOM, ()),
+    "ModuleList": Sequence(BOTTOM, ()),
+    "ParameterDict": Dictionary(BOTTOM, ()),
+    "ParameterList": Sequence(BOTTOM, ()),
+}
+"""Classes of torch that hold what a list or a mapping does, and what they are when empty."""
+
+_OF_CONTAINERS = frozenset(
+    {"append", "extend", "get", "insert", "items", "keys", "pop", "setdefault", "update", "values"}
+)
+
 _CASTING = frozenset({"to", "half", "bfloat16", "float"})
 _DATA = ("Dataset", "IterableDataset", "LightningDataModule")
 _OF_THE_BUFFERS = "parameters and buffers have the dtype that their module is moved to"
@@ -423,8 +435,10 @@ def _of_symbol(
                 if isinstance(data, Tensor)
                 else caller_chosen(given.origin(models.OF_THE_WEIGHTS))
             )
-        if last == "ModuleList" and isinstance(modules := reading(given.first), Sequence):
-            return modules
+        if last in _CONTAINERS:
+            held = reading(given.first) if given.arguments else _CONTAINERS[last]
+            if isinstance(held, Sequence | Dictionary):
+                return held
         if last == "Sequential":
             given = models.with_layers(given)
         is_followed = last == "Sequential" and evaluator.analysis.is_program_run
@@ -487,6 +501,22 @@ def _overriding(
     return analysis.instances.overriding(receiver, node.func.attr) if is_left else []
 
 
+def _of_modules(
+    evaluator: Evaluate,
+    name: str,
+    modules: Sequence | Dictionary,
+    given: CallSite,
+    node: ast.Call,
+    env: Environment,
+) -> Value:
+    """A method of a `ModuleList` or `ModuleDict`: a cast is one of each module in it."""
+    if name in mutations.CASTING or name in mutations.STAYING:
+        return in_containers(
+            lambda one: _of_method(evaluator, name, one, given, node, env), modules
+        )
+    return models.method(modules.item, name, given) if isinstance(modules.item, Model) else UNKNOWN
+
+
 def _of_method(
     evaluator: Evaluate,
     name: str,
@@ -524,10 +554,10 @@ def _of_method(
             return methods.of_instance(receiver, name, given, is_seen=is_seen)
         case OneOf(members=members):
             return join_all(_of_method(evaluator, name, each, given, node, env) for each in members)
-        case Sequence() if name == "copy":
+        case Sequence() | Dictionary() if name == "copy":
             return receiver
-        case Dictionary() if name == "copy":
-            return receiver
+        case Sequence(item=Model()) | Dictionary(item=Model()) if name not in _OF_CONTAINERS:
+            return _of_modules(evaluator, name, receiver, given, node, env)
         case ClassObject(definition=definition) if name == "from_pretrained":
             return _pretrained(evaluator, definition, given)
         case Setting() | ClassObject() | FunctionValue():

@@ -8,7 +8,7 @@ from dataclasses import replace
 from precision_lint.facts.dtypes.domain.calls import CallSite
 from precision_lint.facts.dtypes.domain.containers import in_containers
 from precision_lint.facts.dtypes.domain.kin import kin_of
-from precision_lint.facts.dtypes.domain.lattice import reading
+from precision_lint.facts.dtypes.domain.lattice import join_all, reading
 from precision_lint.facts.dtypes.domain.values import (
     NON_TENSOR,
     UNKNOWN,
@@ -99,8 +99,8 @@ def with_fields(record: Value, given: CallSite) -> Value:
 def members_of(model: Model) -> tuple[Model | Instance, ...]:
     """The modules of a `Sequential`, after the casts of the whole."""
     weights = model.parameters
-    is_as_made = model.cast is None and all(one.parameters == weights for one in model.members)
-    if is_as_made:
+    given = [one.parameters for one in model.members]
+    if model.cast is None and join_all([each for each in given if each is not None]) == weights:
         return model.members
     cast = (_cast_with(one, weights) for one in model.members)
     return tuple(one for one in cast if isinstance(one, Model | Instance))

@@ -148,6 +148,7 @@ def of_torch(name: str, given: CallSite) -> Model:
     """
     parameters = tensor(given.default_dtype)
     layers: tuple[str, ...] = ()
+    apart: tuple[Model, ...] = ()
     last = given.values[-1] if given.values else UNKNOWN
     if "dtype" in given.keywords:
         parameters = functions.as_dtype(given.keywords["dtype"].value).of_tensor()
@@ -163,10 +164,14 @@ def of_torch(name: str, given: CallSite) -> Model:
         of_members = join_all([member.parameters for member in members])
         if isinstance(of_members, Tensor) and len(members) == len(given.values):
             parameters = of_members
-            layers = _layers(members) if name == "Sequential" else ()
+            if name == "Sequential":
+                layers = _layers(members)
+                differ = any(each.parameters != of_members for each in members)
+                apart = tuple(members) if differ else ()
         else:
             parameters = caller_chosen(given.origin(_OF_THE_MODEL))
-    return Model(parameters, name, layers=layers, is_known=name not in _CONTAINERS or bool(layers))
+    is_known = name not in _CONTAINERS or bool(layers)
+    return Model(parameters, name, layers=layers, is_known=is_known, members=apart)
 
 
 def with_layers(given: CallSite) -> CallSite:

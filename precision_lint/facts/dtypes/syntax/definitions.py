@@ -266,6 +266,15 @@ class Class:
         return self.node.decorator_list
 
     @cached_property
+    def inner(self) -> Mapping[str, Class]:
+        """The classes that its body defines: `class Settings: class Model: …`."""
+        return {
+            node.name: self.module.class_(node, f"{self.name}.{node.name}", self.enclosing)
+            for node in own_statements(self.node.body)
+            if isinstance(node, ast.ClassDef)
+        }
+
+    @cached_property
     def annotated(self) -> Mapping[str, ast.AnnAssign]:
         """The fields of a dataclass or named tuple, in order; annotations of any other class."""
         return {

@@ -68,7 +68,12 @@ class Classes:
         for each in self.bases(definition):
             if name in each.assigned:
                 return self.assigned(each, name)
-        return None
+        return self.inner(definition, name)
+
+    def inner(self, definition: Class, name: str) -> ClassObject | None:
+        """A class that the body of a class, or of a base, defines."""
+        found = (each.inner[name] for each in self.bases(definition) if name in each.inner)
+        return next(map(ClassObject, found), None)
 
     def assigned(self, definition: Class, name: str) -> Value:
         """What the body of a class assigns to one of its names."""

@@ -28,6 +28,7 @@ from precision_lint.facts.dtypes.domain.values import (
     FunctionValue,
     Instance,
     Model,
+    Partial,
     Sequence,
     Tensor,
     Unknown,
@@ -220,7 +221,9 @@ class Instances:
         if self._analysis.is_intraprocedural:
             return None
         held = self._held(instance, name)
-        return None if held is None else related(held, instance.kin)
+        if held is None:
+            return self._classes.inner(definition, name)
+        return related(held, instance.kin)
 
     def _completed(self, instance: Instance, name: str, known: Value) -> Value | None:
         """A field; one that only some paths set holds there, and what the class says elsewhere."""
@@ -238,10 +241,18 @@ class Instances:
         found = self._classes.attribute(definition, name)
         if isinstance(found, FunctionValue):
             return found
+        if name == "apply" and self._classes.derives_from(definition, "Function"):
+            return self._applied(definition)
         if self._analysis.is_intraprocedural:
             return None if found == Constant(None) else found  # methods assign what it stands for
         held = self._held(Instance(definition), name)
         return found if held is None else held
+
+    def _applied(self, definition: Class) -> Value | None:
+        """What `apply` of an autograd function calls: its `forward`, with a context of its own."""
+        forward = self._classes.attribute(definition, "forward")
+        takes_context = self._classes.method(definition, "setup_context") is None
+        return Partial(forward, (UNKNOWN,)) if forward is not None and takes_context else forward
 
     def overriding(self, instance: Instance, name: str) -> list[FunctionValue]:
         """The methods that subclasses have for one that a class calls and does not define itself.
