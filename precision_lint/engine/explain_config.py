@@ -355,12 +355,15 @@ def _unexplained(rest: Unread) -> Unexplained:
 
 
 def identity(run: EffectiveConfig) -> tuple[object, ...]:
-    """What tells runs apart: where they start and with which words, who reads them, by which call.
+    """What tells runs apart: where they start and with which words, who reads them, by which call
+    and under which condition.
 
     The words of a command in a loop differ from pass to pass.
     """
     source = run.source
-    call = (source.code.text.path, source.call) if isinstance(source, CallSource) else None
+    call = None
+    if isinstance(source, CallSource):
+        call = source.code.text.path, source.call, source.only_if
     started = launch_of(source)
     words = (*started.launcher, *started.words) if started is not None else ()
     return _place(run), run.framework.slug, call, tuple(word.text for word in words)

@@ -27,7 +27,7 @@ from precision_lint.facts.runs.claims import Claim, claims_of, may_be_meant, nam
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read, is_within
 from precision_lint.facts.runs.formats.hydra import configuration
-from precision_lint.facts.runs.handed_words import Handed, handed
+from precision_lint.facts.runs.handed_words import Handed, condition_of, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program, calls_in
@@ -106,13 +106,13 @@ class Purposes:
             used = [*self._uses(_asked(rest, run), run)]
             later.append((run, [use for use in used if not _runs(use, run)]))
             used = [use for use in used if _runs(use, run)]
-            yield from _shown_with(used, run)
+            yield from _shown_with(used, run, rest.only_if)
             rest = _without(rest, used)
             self._note_misses(rest, run)
         for run, used in later:  # no program is seen to come to the place
             left = {written_at(one) for one in rest.settings}
             used = [use for use in used if not left.isdisjoint(map(written_at, use.settings))]
-            yield from _shown_with(used, run)
+            yield from _shown_with(used, run, rest.only_if)
             rest = _without(rest, used)
         if rest.launch is None and rest.settings:
             yield from self._agreed(rest)
@@ -245,10 +245,12 @@ def _runs(use: Use, run: RunEnvironment) -> bool:
     return use.at is not None or may_run(use.sink.node, use.sink.file, run.program)
 
 
-def _shown_with(used: Sequence[Use], run: RunEnvironment) -> Iterator[EffectiveConfig]:
+def _shown_with(
+    used: Sequence[Use], run: RunEnvironment, only_if: str = ""
+) -> Iterator[EffectiveConfig]:
     given = distinct(of_place(use, run) for use in used)
     settings = tuple(one for use in used for one in use.settings)
-    reading = reading_of(given, settings, run) if used else None
+    reading = reading_of(given, settings, run, only_if) if used else None
     if reading is not None:
         yield reading
 
@@ -260,17 +262,19 @@ def _without(rest: Unread, used: Sequence[Use]) -> Unread:
 
 
 def _by_launch(rest: Unread, project: Recording) -> Iterator[Unread]:
-    """The settings in variables of a script, with the launches that get them."""
-    found: dict[Written, tuple[Handed, list[Occurrence]]] = {}
+    """The settings in variables of a script, with the launches that get them, and those apart that
+    a launch gets under different conditions.
+    """
+    found: dict[tuple[Written, str], tuple[Handed, list[Occurrence]]] = {}
     for one in rest.settings:
         for each in handed(one, project):
             given = replace(one, name=each.option) if each.option else one
             if each.is_decided:
                 given = replace(given, value=None)
-            key = each.file.text.path, each.launch.span
+            key = (each.file.text.path, each.launch.span), each.only_if
             found.setdefault(key, (each, []))[1].append(given)
-    for (_, span), (each, settings) in found.items():
-        yield Unread(each.file, span, each.launch, tuple(settings))
+    for ((_, span), only_if), (each, settings) in found.items():
+        yield Unread(each.file, span, each.launch, tuple(settings), only_if)
 
 
 def _but_for(rest: Unread, known: Iterable[EffectiveConfig]) -> Unread:
@@ -284,25 +288,30 @@ def _of_here_documents(rest: Unread, project: Recording) -> Iterator[EffectiveCo
     into a file: `"enabled": ${DS_BF16}`.
     """
     for embedded in rest.file.embedded:
-        for reading in readings(embedded.file, project) if embedded.heredoc is not None else ():
+        heredoc = embedded.heredoc
+        for reading in readings(embedded.file, project) if heredoc is not None else ():
             source, framework = reading.source, reading.framework
-            rows = (
+            written = (
                 (name, rest.file.text[one.origin.span])
                 for name in framework.keys
                 for one in source.all(name)
+                if not isinstance(one.value, Mapping)
             )
-            texts = {name: text for name, text in rows if "$" in text}
-            found = [
-                (name, one)
-                for name, text in texts.items()
-                for one in rest.settings
-                if isinstance(one.origin, Assigned) and expanded(one.name).search(text)
-            ]
-            if found and isinstance(source, MappingSource):
-                given, taken = dict(reversed(found)), tuple(one for _, one in found)
+            texts = {name: text for name, text in written if "$" in text}
+            found: dict[str, list[tuple[str, Occurrence]]] = {}
+            for name, text in texts.items():
+                for one in rest.settings:
+                    match one.origin:
+                        case Assigned() as origin if expanded(one.name).search(text):
+                            way = heredoc.command.branches if heredoc is not None else ()
+                            only_if = condition_of(one.name, origin, way, rest.file)
+                            found.setdefault(only_if, []).append((name, one))
+            for only_if, rows in found.items() if isinstance(source, MappingSource) else ():
+                given, taken = dict(reversed(rows)), tuple(one for _, one in rows)
                 at, code = taken[0].origin.span, rest.file  # the file itself is part of a run
-                made = RolesSource(code, at, None, given, code, Span(0, 0), taken)
-                yield EffectiveConfig(replace(framework, conflicts=(), links=()), made)
+                made = RolesSource(code, at, None, given, code, Span(0, 0), taken, only_if)
+                table = replace(framework, conflicts=(), links=())
+                yield EffectiveConfig(table, made, is_open=True)
 
 
 def _of_frameworks(rest: Unread, project: Recording) -> Iterator[EffectiveConfig]:
@@ -319,8 +328,11 @@ def _of_frameworks(rest: Unread, project: Recording) -> Iterator[EffectiveConfig
         given = {normal(one.name): one for one in reversed(taken)}
         if given:
             place, started = source.launch.span, source.launch
-            made = RolesSource(rest.file, place, started, given, rest.file, Span(0, 0), taken)
-            yield EffectiveConfig(replace(framework, conflicts=(), links=()), made)
+            made = RolesSource(
+                rest.file, place, started, given, rest.file, Span(0, 0), taken, rest.only_if
+            )
+            table = replace(framework, conflicts=(), links=())
+            yield EffectiveConfig(table, made, is_open=True)  # the launch has other words, too
 
 
 def _of_target(written: Occurrence, program: Program) -> Claim | None:
