@@ -27,7 +27,7 @@ from precision_lint.report.json_report import dumps, record
 from precision_lint.report.model import Report
 
 _LONGEST = 60
-_BY_KEYS = ", by its keys: no command or program is seen to read it"
+_BY_KEYS = ", by its keys: no program is seen to give them to it"
 _MOST_ALIKE = 5
 
 

@@ -454,8 +454,8 @@ TRAINED = (
 @pytest.mark.parametrize(
     ("library", "kind", "framework"),
     [
-        ("trl", "SFTConfig", "a.yaml: TRL\n"),
-        ("transformers", "TrainingArguments", "a.yaml: Hugging Face Trainer\n"),
+        ("trl", "SFTConfig", "a.yaml: TRL, by its keys"),
+        ("transformers", "TrainingArguments", "a.yaml: Hugging Face Trainer, by its keys"),
     ],
 )
 def test_a_file_with_the_keys_of_a_trainer_is_for_what_its_program_calls(
