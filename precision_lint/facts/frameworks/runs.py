@@ -53,7 +53,7 @@ from precision_lint.facts.runs.formats.yacs_files import refused_in
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.readers import candidates, readers
+from precision_lint.facts.runs.readers import candidates, is_sure, readers
 from precision_lint.facts.runs.records import is_written_by_tool
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.facts.runs.targets import refused_arguments
@@ -335,7 +335,7 @@ class _Linker:
                 precise = [one for name, one in given if reading.key(name).role != "other"]
                 precise += source.settings
                 if any(one.file.text is file.text for one in precise) or reading.links:
-                    yield reading
+                    yield replace(reading, is_by_keys=not is_sure(path, file, self.project))
 
     def as_called(self, reading: EffectiveConfig) -> Iterator[EffectiveConfig]:
         """What looks like a framework's file, as the program takes it that reads the file.

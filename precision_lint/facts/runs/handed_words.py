@@ -98,6 +98,13 @@ def handed(setting: Occurrence, project: Recording) -> Iterator[Handed]:
         held = {each for one in held for each in _further(one, file)} - held
 
 
+def launches_with(name: str, file: ParsedConfig) -> Iterator[Launch]:
+    """The launches of a script that get what a variable holds, whatever branch assigns it."""
+    for started, _ in _launches(file):
+        if name in _TEXT.findall(_source(started, file)):
+            yield started
+
+
 def condition_of(name: str, one: Assigned, way: tuple[Branch, ...], file: ParsedConfig) -> str:
     """What has to hold in a script, beyond what leads to a command, for a variable to have what one
     assignment gives it.

@@ -35,7 +35,12 @@ from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
-from precision_lint.facts.runs.readers import likely_readers, possible_readers, readers
+from precision_lint.facts.runs.readers import (
+    is_sure,
+    likely_readers,
+    possible_readers,
+    readers,
+)
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import Written, understood, written_at
@@ -98,12 +103,14 @@ class Purposes:
                 rest = _without(rest, used)
         later: list[tuple[RunEnvironment, list[Use]]] = []
         own = readers(rest.file, self.project) if rest.launch is None else ()
+        whole = rest
         for path in self._programs(rest):
             rest = rest if path in own else self._without_read(rest, own)
-            if not rest.settings:
+            asked = whole if path in own else rest  # each of the readers has them for something
+            if not asked.settings:
                 return
             run = self._run(path, rest)
-            used = [*self._uses(_asked(rest, run), run)]
+            used = [*self._uses(_asked(asked, run), run)]
             later.append((run, [use for use in used if not _runs(use, run)]))
             used = [use for use in used if _runs(use, run)]
             yield from _shown_with(used, run, rest.only_if)
@@ -252,7 +259,9 @@ def _shown_with(
     settings = tuple(one for use in used for one in use.settings)
     reading = reading_of(given, settings, run, only_if) if used else None
     if reading is not None:
-        yield reading
+        program, project = run.program.path, run.program.project
+        is_opened = run.launch is None and run.opened is not None
+        yield replace(reading, is_by_keys=is_opened and not is_sure(program, run.file, project))
 
 
 def _without(rest: Unread, used: Sequence[Use]) -> Unread:
