@@ -30,7 +30,7 @@ Engine("m", dtype=args.dtype, amp=not args.no_amp)
         ),
         (
             'FLAG=""\nif [ "$2" = 1 ]; then\n  FLAG="--no-amp"\nfi\npython train.py $FLAG\n',
-            ["true (argument of Engine(amp=), train.py:8)"],
+            ["false (argument of Engine(amp=), train.py:8)"],
         ),
         (
             'case "$1" in\n  a100) DTYPE=bf16 ;;\n  *) DTYPE=fp16 ;;\nesac\n'
@@ -48,7 +48,7 @@ Engine("m", dtype=args.dtype, amp=not args.no_amp)
         (
             'AMP_ARGS=(--seed 1)\nif [ -n "$1" ]; then\n  AMP_ARGS=(--no-amp)\nfi\n'
             'python train.py "${AMP_ARGS[@]}"\n',
-            ["true (argument of Engine(amp=), train.py:8)"],
+            ["false (argument of Engine(amp=), train.py:8)"],
         ),
         ('AMP_ARGS=(--no-amp)\npython other.py "${AMP_ARGS[@]}"\n', []),
         ("if [ $1 ]; then DTYPE=bf16; fi\npython other.py --dtype $DTYPE\n", []),
