@@ -100,15 +100,22 @@ def _start(value: object) -> object:
 def _along(way: Way, first: object) -> object:
     value = first
     known: _Known = ()
-    for step in way:
-        known = (*known, (step, value))
+    is_inside = False
+    for step, after in zip(way, (*way[1:], None), strict=False):
+        if not is_inside:
+            known = (*known, (step, value))
+        # Of an expression in another one the outer one says whether it counts.
+        is_inside = step.chosen is None and after is not None and after.part is step.whole
+        is_inside = is_inside and after is not None and after.chosen is None
+        if is_inside:
+            continue
         if step.chosen is None:
             assert isinstance(step.whole, ast.expr)
             value = _Plain(known).of(step.whole)
         elif _is_taken(step) is not bool(value):
             raise _NotTaken
         else:  # of a place in a branch the value is the reason
-            value = first if step.has_place else _of_statement(known)
+            value = first if step.has_place else _of_statement(known, step)
     return value
 
 
@@ -118,9 +125,8 @@ def _is_taken(step: Step) -> bool:
     return any(each is step.chosen for inner in step.whole.body for each in ast.walk(inner))
 
 
-def _of_statement(known: _Known) -> object:
+def _of_statement(known: _Known, step: Step) -> object:
     """What a statement says that a condition chooses: a constant that it assigns."""
-    step, value = known[-1]
     match step.chosen:
         case (
             ast.Assign(value=ast.expr() as said)
@@ -128,7 +134,7 @@ def _of_statement(known: _Known) -> object:
             | ast.Return(value=ast.expr() as said)
         ):
             return _Plain(known).of(said)
-    return value
+    return known[0][1]
 
 
 class _Plain:

@@ -418,7 +418,9 @@ class _Flow:
             case ast.BoolOp() | ast.Compare() | ast.UnaryOp() | ast.IfExp():
                 yield parent, file
                 if isinstance(parent, ast.IfExp) and node is parent.test:
-                    yield from places_within(parent, file)
+                    inside = {id(each) for each in walk(parent)}  # and not around it in its line
+                    found = places_within(parent, file)
+                    yield from (place for place in found if id(place.node) in inside)
             case ast.Match(cases=cases):
                 for case in cases:
                     for statement in case.body:

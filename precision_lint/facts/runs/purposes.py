@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from itertools import islice
 from pathlib import Path
 
+from precision_lint.facts.frameworks.families import is_of_classes
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import program_of, readings
 from precision_lint.facts.frameworks.runs import environment
@@ -45,7 +46,7 @@ from precision_lint.facts.runs.readers import (
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import Written, understood, written_at
-from precision_lint.facts.runs.unread import Unread
+from precision_lint.facts.runs.unread import Unread, unread
 from precision_lint.facts.runs.unread_scripts import expanded
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
@@ -249,6 +250,41 @@ class Purposes:
                     only_if=claim.only_if,
                     at=claim.at,
                 )
+
+
+def read_as_well(
+    file: ParsedConfig, runs: Iterable[EffectiveConfig], project: Recording
+) -> Iterator[Unread]:
+    """The settings of a file that classes of a framework get, where the program that reads the file
+    may have them for more: `fp16` of a Trainer, and of the weights.
+    """
+    read = [
+        run
+        for run in runs
+        if isinstance(run.source, MappingSource) and run.file.python is None
+        if is_of_classes(run.framework) and not run.is_by_keys
+    ]
+    if read and readers(file, project):
+        known = understood(read)
+        for one in unread(file, ()):
+            settings = tuple(each for each in one.settings if written_at(each) in known)
+            if one.launch is None and settings:
+                yield replace(one, settings=settings)
+
+
+def of_torch(reading: EffectiveConfig) -> EffectiveConfig | None:
+    """What a program has settings for in torch's own terms; None if it has them for nothing."""
+    source = reading.source
+    assert isinstance(source, RolesSource)
+    given = {
+        name: one
+        for name, one in source.given.items()
+        if not name.startswith(("argument of", "cast of"))
+    }
+    settings = tuple(given.values())
+    if not given:
+        return None
+    return replace(reading, source=replace(source, given=given, settings=settings))
 
 
 def _runs(use: Use, run: RunEnvironment) -> bool:

@@ -136,3 +136,25 @@ def test_classes_that_a_parser_gets_by_a_name_in_capitals(tmp_path: Path) -> Non
     (own := tmp_path / "own").mkdir()
     out = run("explain-config", cwd=project(own, {"a.yaml": KEYS, "train.py": program})).out
     assert "a.yaml: Hugging Face Trainer\n  compute  fp16 = true" in out
+
+
+MORE = """\
+from transformers import AutoModel, HfArgumentParser, Trainer, TrainingArguments
+
+def main():
+    parser = HfArgumentParser(TrainingArguments)
+    (args,) = parser.parse_yaml_file(tool.path())
+    print(args.data, args.seed, args.learning_rate, args.save_steps, args.lr_scheduler_type)
+    model = AutoModel.from_pretrained("m", torch_dtype=None if args.fp16 else "auto")
+    Trainer(model, args)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_what_a_trainer_gets_and_the_weights_as_well(tmp_path: Path) -> None:
+    program = MORE.replace("None if args", "torch.float32 if args").replace('"auto"', "None")
+    out = run("explain-config", cwd=project(tmp_path, {"a.yaml": KEYS, "train.py": program})).out
+    assert "a.yaml: Hugging Face Trainer\n  compute  fp16 = true" in out
+    assert "  float32 (weights of model, train.py:7)  a.yaml:6  fp16: true" in out
