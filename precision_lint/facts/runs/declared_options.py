@@ -31,7 +31,7 @@ from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.roles import distinct, of_place, with_keys
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.unread import Unread
-from precision_lint.facts.runs.untaken_options import programs_having
+from precision_lint.facts.runs.untaken_options import has_default, programs_having
 from precision_lint.facts.runs.uses import Use, use_of
 from precision_lint.facts.runs.ways import key_of_holder
 from precision_lint.facts.settings.declarations import program_options
@@ -144,7 +144,7 @@ class _Follower:
     def rows(self, one: Occurrence) -> Iterator[tuple[str, Occurrence]]:
         """The places that an option is for, each with what it gets."""
         name = self._destination(one)
-        if not self._is_clear(one, name) or self._always_given(one, name):
+        if not has_default(one) or not self._is_clear(one, name) or self._always_given(one, name):
             return
         ends = ends_of(Asked(name), self.program)
         used = [*self._evaluated(one, name, ends)]
