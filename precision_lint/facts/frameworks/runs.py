@@ -129,12 +129,13 @@ def environment(
     started: Launch | None,
     project: Recording,
     opened: Path | None = None,
+    program: Program | None = None,
 ) -> RunEnvironment:
     """The run of the program at a path that a launch in a file starts, or that nothing does; or
-    that opens the file.
+    that opens the file. The program may be known from another run of it.
     """
     linker = _Linker(file, project)
-    program = file.fact((Program, path), lambda: Program(path, project))
+    program = program or file.fact((Program, path), lambda: Program(path, project))
     return RunEnvironment(program, file, started, linker.composition, opened=opened)
 
 

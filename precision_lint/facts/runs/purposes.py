@@ -83,6 +83,7 @@ class Purposes:
 
     project: Recording
     _known: dict[tuple[Path, Asked], Ends] = field(default_factory=dict)
+    _programs: dict[Path, Program] = field(default_factory=dict)
     misses: dict[Written, Missed] = field(default_factory=dict)
     """The settings whose programs are known, and not what they have them for."""
 
@@ -106,7 +107,7 @@ class Purposes:
         later: list[tuple[RunEnvironment, list[Use]]] = []
         own = readers(rest.file, self.project) if rest.launch is None else ()
         whole = rest
-        for path in self._programs(rest):
+        for path in self._programs_of(rest):
             rest = rest if path in own else self._without_read(rest, own)
             asked = whole if path in own else rest  # each of the readers has them for something
             if not asked.settings:
@@ -164,7 +165,10 @@ class Purposes:
 
     def _run(self, path: Path, rest: Unread) -> RunEnvironment:
         opened = rest.file.text.path if rest.launch is None else None
-        return environment(path, rest.file, rest.launch, self.project, opened)
+        if path not in self._programs:
+            self._programs[path] = Program(path, self.project)
+        program = self._programs[path]
+        return environment(path, rest.file, rest.launch, self.project, opened, program)
 
     def _agreed(self, rest: Unread) -> Iterator[EffectiveConfig]:
         """What settings are for where several programs may read the file, and share the place that
@@ -196,7 +200,7 @@ class Purposes:
             if name in words_of(parts_of(path, self.project), self.project):
                 yield path
 
-    def _programs(self, rest: Unread) -> tuple[Path, ...]:
+    def _programs_of(self, rest: Unread) -> tuple[Path, ...]:
         if rest.launch is None:
             return possible_readers(rest.file, self.project)
         path = program_of(rest.launch, rest.file, self.project)

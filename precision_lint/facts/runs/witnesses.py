@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain, takewhile
 from pathlib import Path, PurePosixPath
 
@@ -483,7 +484,12 @@ def _beside(path: Path, project: Recording) -> Iterator[Path]:
 
 def takes_words(parts: Iterable[Path], project: Recording) -> bool:
     """True if code in some files takes words of the command line, the name of a file among them."""
-    return any(re.search(_TAKING_WORDS, project.config_files.text(part)) for part in parts)
+    files = project.config_files
+
+    def takes(part: Path) -> bool:
+        return re.search(_TAKING_WORDS, files.text(part)) is not None
+
+    return any(files.once(("takes words", part), partial(takes, part)) for part in parts)
 
 
 def _shared_start(one: str, other: str) -> int:
