@@ -23,6 +23,7 @@ from precision_lint.facts.settings.declarations import (
 from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import is_setting_of_precision
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.parse import ParsedPython
@@ -30,6 +31,7 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_PROGRAMS = 3
 """Programs that share what declares an option."""
+_PARSING = regex(r"^\w[\w, ]*=[ \t]*\w+\.parse_(?:known_)?args\(", re.MULTILINE)
 _DEFAULTS = frozenset({"default", "default_factory", "factory"})
 _NO_DEFAULT = "it has no default"
 _SET = "it is set in"
@@ -47,9 +49,13 @@ def untaken(path: Path, known: Set[Written], project: Recording) -> tuple[Occurr
 
 def programs_having(path: Path, project: Recording) -> Iterator[Path]:
     """The programs that have the options of a file: the file itself, if it is started, and those
-    that import it.
+    that import it; a script that parses its words at its top and that nothing imports is started.
     """
-    return islice(entry_points((path, *project.users(path)), project), _MOST_PROGRAMS)
+    users = project.users(path)
+    found = [*islice(entry_points((path, *users), project), _MOST_PROGRAMS)]
+    if not found and not users and _PARSING.search(project.config_files.text(path)):
+        found = [path]
+    return iter(found)
 
 
 def _may_declare(path: Path) -> bool:

@@ -35,7 +35,8 @@ def explained(tmp_path: Path, files: dict[str, str]) -> str:
 def test_an_option_that_no_command_gives_is_listed(
     declared: str, shown: str, tmp_path: Path
 ) -> None:
-    out = explained(tmp_path, {"train.py": PROGRAM.format(declared)})
+    program = PROGRAM.format(declared).replace("parser.parse_args()", "tool.parse(parser)")
+    out = explained(tmp_path, {"train.py": program})
     assert "train.py: options of the program" in out
     assert shown in out
 
@@ -122,3 +123,29 @@ def test_fields_of_classes_that_no_program_makes_are_not(tmp_path: Path) -> None
         "TrainConfig()", "read()"
     )
     assert "kind_dtype (" not in explained(tmp_path, {"train.py": text})
+
+
+SCRIPT = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--amp", action="store_true")
+{}
+region = torch.autocast("cuda", dtype=torch.float16, enabled=args.amp)
+"""
+
+
+def test_a_script_that_parses_its_words_at_its_top_is_followed(tmp_path: Path) -> None:
+    files = {"train.py": SCRIPT.format("args = parser.parse_args()")}
+    (alone := tmp_path / "alone").mkdir()
+    out = explained(alone, files)
+    assert "off by default; float16 with --amp (autocast, train.py:7)" in out
+    (used := tmp_path / "used").mkdir()
+    out = explained(used, files | {"other.py": "import train\n"})
+    assert "it is not followed" in out
+
+
+def test_a_module_whose_caller_parses_is_not(tmp_path: Path) -> None:
+    files = {"train.py": SCRIPT.format("def options():\n    args = parser.parse_args()")}
+    assert "it is not followed" in explained(tmp_path, files)
