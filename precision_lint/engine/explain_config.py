@@ -25,7 +25,7 @@ from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.declared_options import meant
-from precision_lint.facts.runs.purposes import Purposes
+from precision_lint.facts.runs.purposes import Purposes, of_torch, read_as_well
 from precision_lint.facts.runs.reasons import with_reasons
 from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.roles import distinct, with_keys
@@ -204,6 +204,7 @@ def runs_of(
     found: dict[object, EffectiveConfig] = {}
     left: dict[tuple[Path, Span], Unread] = {}
     launched: list[Unread] = []
+    also: list[Unread] = []
     asked: set[Path] = set()
     for path in files:
         if path not in named and (kind_of(path) is None or holds_commands(path)):
@@ -226,6 +227,7 @@ def runs_of(
         rest = [] if not read and is_record(file, facts) else list(unread(file, seen))
         left |= {(path, one.span): one for one in rest}
         launched += rest  # one command may be several launches
+        also += read_as_well(file, read, facts)
         if not read and not rest and path in named:
             note(f"{path}: {_nothing_read(file)}")
         for run in read:
@@ -238,6 +240,8 @@ def runs_of(
     for purpose in _purposes(launched, _understood(found, facts), purposes):
         key = identity(purpose)
         found[key] = _with_more(found[key], purpose) if key in found else purpose
+    for one in also:
+        found |= {identity(run): run for run in map(of_torch, purposes.of(one)) if run is not None}
     known = _understood(found, facts)
     left = {
         place: replace(one, settings=with_reasons(one, purposes.misses, facts))
@@ -299,8 +303,17 @@ def _without_shapes(runs: list[Run]) -> list[Run]:
     """
     of_programs = [run for run in runs if isinstance(run.explained.reading.source, CallSource)]
     read = understood(run.explained.reading for run in of_programs)
+    of_frameworks = (
+        one for one in of_programs if not isinstance(one.explained.reading.source, RolesSource)
+    )
+    given = understood(run.explained.reading for run in of_frameworks)
     found = {_what_is_found(one) for run in of_programs for one in run.findings}
-    return [run for run in runs if not _is_shape(run, found) or not _settings_of(run) <= read]
+
+    def is_said(run: Run) -> bool:
+        said = read if run.explained.reading.is_by_keys else given
+        return _is_shape(run, found) and _settings_of(run) <= said
+
+    return [run for run in runs if not is_said(run)]
 
 
 def _is_shape(run: Run, found: Set[tuple[str, Place]]) -> bool:
@@ -355,12 +368,15 @@ def _unexplained(rest: Unread) -> Unexplained:
 
 
 def identity(run: EffectiveConfig) -> tuple[object, ...]:
-    """What tells runs apart: where they start and with which words, who reads them, by which call.
+    """What tells runs apart: where they start and with which words, who reads them, by which call
+    and under which condition.
 
     The words of a command in a loop differ from pass to pass.
     """
     source = run.source
-    call = (source.code.text.path, source.call) if isinstance(source, CallSource) else None
+    call = None
+    if isinstance(source, CallSource):
+        call = source.code.text.path, source.call, source.only_if
     started = launch_of(source)
     words = (*started.launcher, *started.words) if started is not None else ()
     return _place(run), run.framework.slug, call, tuple(word.text for word in words)

@@ -27,7 +27,7 @@ from precision_lint.report.json_report import dumps, record
 from precision_lint.report.model import Report
 
 _LONGEST = 60
-_BY_KEYS = ", by its keys: no command or program is seen to read it"
+_BY_KEYS = ", by its keys: no program is seen to give them to it"
 _MOST_ALIKE = 5
 
 
@@ -134,7 +134,7 @@ def _where(explained: Explained, report: Report) -> str:
 
 def head_of_run(run: Run, report: Report) -> str:
     """Where a run is, who reads it, and whether anything but its keys shows that."""
-    is_by_keys = run.explained.reading.is_by_keys
+    is_by_keys = run.explained.reading.is_by_keys and run.explained.reader is None
     return head(run.explained, report) + (_BY_KEYS if is_by_keys else "")
 
 
@@ -146,7 +146,8 @@ def head(explained: Explained, report: Report) -> str:
     version = f" ({framework.library} {release})" if release else ""
     started = _started(explained.program, report)
     if explained.reader is not None:
-        started = f", read by {report.relative(explained.reader)}"
+        perhaps = "perhaps " if explained.reading.is_by_keys else ""
+        started = f", {perhaps}read by {report.relative(explained.reader)}"
     if explained.only_if:
         started += ONLY_IF + cut(explained.only_if)
     return report.ink.visible(f"{where}: {framework.name}{version}{started}")

@@ -40,7 +40,7 @@ def setting(of: dict[str, Any], key: str) -> dict[str, Any]:
     return dict(found)
 
 
-BY_KEYS = ", by its keys: no command or program is seen to read it"
+BY_KEYS = ", by its keys: no program is seen to give them to it"
 
 
 def test_a_file_by_itself(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Mapping as Table
 from fnmatch import fnmatch
 from functools import lru_cache
@@ -330,6 +330,16 @@ def _is_read_by_others(framework: Framework, file: ParsedConfig, project: Record
         return True
     reach = any_of(framework.reach).encode()
     return project.python_source_matches(_PROGRAMS) and not project.page_matches(reach)
+
+
+def is_made_in(program: Path, kin: Iterable[Framework], project: Recording) -> bool:
+    """True if a program reaches one of some frameworks, and makes what reads its settings there."""
+    return any(
+        project.reaches(program, any_of(one.reach))
+        and (not one.makes or project.reaches(program, any_of(one.makes)))
+        for one in kin
+        if one.reach
+    )
 
 
 def _reading_code(framework: Framework) -> bytes:

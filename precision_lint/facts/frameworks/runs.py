@@ -29,6 +29,7 @@ from precision_lint.facts.frameworks.recognition import (
     ancestors,
     any_of,
     calls_pattern,
+    is_made_in,
     program_of,
     readings,
 )
@@ -52,11 +53,12 @@ from precision_lint.facts.runs.formats.yacs_files import refused_in
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.readers import candidates, readers
+from precision_lint.facts.runs.readers import candidates, is_sure, readers
 from precision_lint.facts.runs.records import is_written_by_tool
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.facts.runs.targets import refused_arguments
 from precision_lint.facts.runs.understood import understood
+from precision_lint.facts.runs.witnesses import given
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
@@ -127,12 +129,13 @@ def environment(
     started: Launch | None,
     project: Recording,
     opened: Path | None = None,
+    program: Program | None = None,
 ) -> RunEnvironment:
     """The run of the program at a path that a launch in a file starts, or that nothing does; or
-    that opens the file.
+    that opens the file. The program may be known from another run of it.
     """
     linker = _Linker(file, project)
-    program = file.fact((Program, path), lambda: Program(path, project))
+    program = program or file.fact((Program, path), lambda: Program(path, project))
     return RunEnvironment(program, file, started, linker.composition, opened=opened)
 
 
@@ -296,10 +299,13 @@ class _Linker:
             for started in filter(None, map(launch, commands[:_MAX_COMMANDS])):
                 path = program_of(started, each, self.project)
                 count += path is not None
-                if path is not None and count <= _MAX_LAUNCHES:
-                    yield from self.calls(path, each, started)
-                absent = Path(started.program.replace(UNKNOWN, ""))
-                yield from self.overridden(path or absent, each, started)
+                if path is None:
+                    absent = Path(started.program.replace(UNKNOWN, ""))
+                    yield from self.overridden(absent, each, started)
+                elif count <= _MAX_LAUNCHES:
+                    called = [*self.calls(path, each, started)]
+                    yield from called
+                    yield from self.overridden(path, each, started, called)
 
     def filled(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """A file as the classes have it that the parsers of its readers fill with it, where its
@@ -330,7 +336,7 @@ class _Linker:
                 precise = [one for name, one in given if reading.key(name).role != "other"]
                 precise += source.settings
                 if any(one.file.text is file.text for one in precise) or reading.links:
-                    yield reading
+                    yield replace(reading, is_by_keys=not is_sure(path, file, self.project))
 
     def as_called(self, reading: EffectiveConfig) -> Iterator[EffectiveConfig]:
         """What looks like a framework's file, as the program takes it that reads the file.
@@ -340,16 +346,18 @@ class _Linker:
         reads it by itself. Where the program is not known, all that it may be have to agree.
         """
         file, source, framework = reading.file, reading.source, reading.framework
-        if not isinstance(source, MappingSource) or file.python is not None or not framework.reach:
+        if not isinstance(source, MappingSource) or file.python is not None:
             yield reading
+            return
+        if not framework.reach:
+            yield replace(reading, is_by_keys=reading.is_by_keys and not self.is_named(file))
             return
         if is_written_by_tool(file.text.path):
             return  # it says what a run had, and starts none
         found = readers(file, self.project)
         programs = found or candidates(file, self.project)
         kin, older = family(framework), above(framework)
-        reach = any_of(tuple(name for one in (framework, *older) for name in one.reach))
-        knowing = [path for path in programs if self.project.reaches(path, reach)]
+        knowing = [path for path in programs if self.makes(path, reading, (framework, *older))]
         if len(knowing) < len(programs) and not (found and knowing):
             return  # it may be for one that reads it by itself
         slugs = [self.taking_by(path, (*kin, *older)) for path in knowing]
@@ -364,8 +372,50 @@ class _Linker:
             or [*named_by(kin, knowing, self.project)]
             or [*named_by(older, knowing, self.project)]
         )
-        is_by_keys = reading.is_by_keys and not programs
+        is_by_keys = reading.is_by_keys and not any(
+            self.gives(path, reading, (*kin, *older)) for path in knowing
+        )
         yield replace(reading, framework=any_of_family(framework, named), is_by_keys=is_by_keys)
+
+    def is_named(self, file: ParsedConfig) -> bool:
+        """True if a command is seen to give a file to something."""
+        path = file.text.path
+        referring = self.project.config_files.referring(path)
+        return any(one.script is not None for one in referring) or bool(given(path, self.project))
+
+    def makes(self, path: Path, reading: EffectiveConfig, kin: Sequence[Framework]) -> bool:
+        """True if a program makes what reads such settings, or the section itself says what does:
+        `_target_: lightning.Trainer`.
+        """
+        source = reading.source
+        if isinstance(source, MappingSource) and source.root.get("_target_") is not None:
+            return self.project.reaches(path, any_of(tuple(n for one in kin for n in one.reach)))
+        return is_made_in(path, kin, self.project)
+
+    def gives(self, path: Path, reading: EffectiveConfig, kin: Sequence[Framework]) -> bool:
+        """True if a program that reads a file is seen to give it to one of some frameworks."""
+        if not is_of_classes(reading.framework):
+            return True
+        slugs = frozenset(one.slug for one in kin)
+        if filled_by(path, self.project).slugs & slugs or self.project.reaches(path, rf"\b{CLI}\b"):
+            return True
+        return any(
+            called.framework.slug in slugs
+            and isinstance(called.source, CallSource)
+            and any(one.file.text is reading.file.text for one in called.source.given.values())
+            for called in self.calls_for(path, reading.file)
+        )
+
+    def calls_for(self, path: Path, file: ParsedConfig) -> tuple[EffectiveConfig, ...]:
+        """What the calls of a program make of a file that it opens."""
+
+        def compute() -> tuple[EffectiveConfig, ...]:
+            run = RunEnvironment(
+                self.program_at(path), file, None, self.composition, opened=file.text.path
+            )
+            return tuple(readings_of_calls(Evaluator(run)))
+
+        return file.fact((_Linker.calls_for, path), compute)
 
     def as_parsed(self, reading: EffectiveConfig) -> Iterator[EffectiveConfig]:
         """What looks like options of a framework, as the class has them that the program fills."""
@@ -390,23 +440,34 @@ class _Linker:
         return parsed or called_frameworks(self.program_at(path)) & slugs
 
     def overridden(
-        self, path: Path, file: ParsedConfig, started: Launch
+        self,
+        path: Path,
+        file: ParsedConfig,
+        started: Launch,
+        called: Sequence[EffectiveConfig] | None = None,
     ) -> Iterator[EffectiveConfig]:
-        """What frameworks read from the file that Hydra composes, below the words of a launch."""
+        """What frameworks read from the file that Hydra composes, below the words of a launch, if
+        its program makes what reads that; `called` is what it is seen to call, None if the program
+        is not in the project.
+        """
         if not starts_hydra(started, self.project.config_files.text(path)):
             return
         run = RunEnvironment(self.program_at(path), file, started, self.composition)
         found = configuration(run)
         config = self.part(found) if found else None
         for reading in self.readings(config) if config else ():
-            source = reading.source
-            if isinstance(source, MappingSource):
-                section = source.section_name
-                if section is not None:
-                    words = OverrideSource(
-                        file, reading.framework, started.words, started, section=section
-                    )
-                    yield EffectiveConfig(reading.framework, words, fallbacks=(reading,))
+            source, framework = reading.source, reading.framework
+            if not isinstance(source, MappingSource):
+                continue
+            kin = (*family(framework), *above(framework))
+            if called is not None and framework.reach and not self.makes(path, reading, kin):
+                continue
+            section = source.section_name
+            if section is not None:
+                slugs = {one.slug for one in kin}
+                is_by_keys = not any(one.framework.slug in slugs for one in called or ())
+                words = OverrideSource(file, framework, started.words, started, section=section)
+                yield EffectiveConfig(framework, words, fallbacks=(reading,), is_by_keys=is_by_keys)
 
     def unlaunched(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """The same for the programs with a file that no script starts."""

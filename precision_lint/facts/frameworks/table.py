@@ -9,7 +9,7 @@ hundred times as long.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -263,19 +263,27 @@ def framework(slug: str, table: Mapping[str, Any]) -> Framework:
         raise reader.error("the table", f"unknown key {min(unknown)!r}")
     rest = {key: value for key, value in table.items() if key not in _PARTS}
     keys = {name: reader.key(name, row) for name, row in table.get("keys", {}).items()}
+    conflicts = tuple(reader.conflict(row) for row in table.get("conflict", ()))
     made: Framework = reader.make(
         Framework,
         {
             **rest,
             "slug": slug,
             "ways": tuple(reader.make(Recognizer, row, "read") for row in table.get("read", ())),
-            "keys": keys,
+            "keys": {**keys, **_of_sections(keys, conflicts)},
             "links": tuple(reader.make(Link, row, "link") for row in table.get("link", ())),
-            "conflicts": tuple(reader.conflict(row) for row in table.get("conflict", ())),
+            "conflicts": conflicts,
         },
         "the table",
     )
     return made
+
+
+def _of_sections(keys: Mapping[str, Key], conflicts: Sequence[Conflict]) -> Mapping[str, Key]:
+    """Keys for what a section is known to have, where no row says more of it."""
+    known = {*keys, *(alias for key in keys.values() for alias in key.aliases)}
+    names = (f"{one.unknown_in}.{name}" for one in conflicts for name in one.known)
+    return {name: Key(name, kind="any") for name in names if name not in known}
 
 
 _PARTS = frozenset({"read", "keys", "link", "conflict"})

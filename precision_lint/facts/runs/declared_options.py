@@ -18,6 +18,7 @@ from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import Framework, frameworks
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.becoming import Become, made_of
 from precision_lint.facts.runs.claims import OF_TRAINING, claims_of, shown
 from precision_lint.facts.runs.domains import Value, domains
 from precision_lint.facts.runs.filled_classes import class_of_framework, filled_by
@@ -30,7 +31,7 @@ from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.roles import distinct, of_place, with_keys
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.unread import Unread
-from precision_lint.facts.runs.untaken_options import programs_having
+from precision_lint.facts.runs.untaken_options import has_default, programs_having
 from precision_lint.facts.runs.uses import Use, use_of
 from precision_lint.facts.runs.ways import key_of_holder
 from precision_lint.facts.settings.declarations import program_options
@@ -143,7 +144,7 @@ class _Follower:
     def rows(self, one: Occurrence) -> Iterator[tuple[str, Occurrence]]:
         """The places that an option is for, each with what it gets."""
         name = self._destination(one)
-        if not self._is_clear(one, name) or self._always_given(one, name):
+        if not has_default(one) or not self._is_clear(one, name) or self._always_given(one, name):
             return
         ends = ends_of(Asked(name), self.program)
         used = [*self._evaluated(one, name, ends)]
@@ -276,6 +277,19 @@ class _Follower:
             return f"with {flag}"
         return f"if {shown(value)}"
 
+    def _made(self, one: Occurrence, name: str, become: Become | None) -> str:
+        """What a place gets by default, or how that is made of the default."""
+        default = self._default(one, name)
+        if become is None or not default:
+            return f"{default} by default" if default else "its default"
+        made = made_of(become)
+        return f"{made}; {default} by default" if become.by else f"{made} by default"
+
+    def _default_of(self, one: Occurrence, name: str) -> object:
+        """The default itself."""
+        declared = [each for each in self._declared(name) if self._is_of(one, each)]
+        return next((each.value for each in declared if each.is_default), one.value)
+
     def _default(self, one: Occurrence, name: str) -> str:
         """The default as people write it; empty if it is worked out."""
         declared = [each for each in self._declared(name) if self._is_of(one, each)]
@@ -315,10 +329,9 @@ class _Follower:
             for place in ends.places
             if self._runs(place) and not _is_of_another_switch(place, name)
         ]
-        value = self._default(one, name)
-        text = f"{value} by default" if value else "its default"
         for claim in claims_of(ends, places, name, one, self._evaluator(name, None)):
             if claim.kept_by is None:
+                text = self._made(one, name, ends.become(claim.place, self._default_of(one, name)))
                 yield Use(
                     claim.place, text, False, (one,), one, alike=claim.alike, only_if=claim.only_if
                 )

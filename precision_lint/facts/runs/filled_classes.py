@@ -117,9 +117,11 @@ def _classes(given: ast.expr, file: ParsedPython) -> Iterator[ast.expr]:
     match given:
         case ast.Tuple(elts=items) | ast.List(elts=items):
             yield from items
-        case ast.Name(id=name) if not name[:1].isupper():  # `types = (A, B)`
+        case ast.Name(id=name) if not name[:1].isupper() or name.isupper():  # `TYPES = (A, B)`
             syntax = syntax_tree(file)
-            for store in syntax.stores(syntax.function(given) or syntax.tree, name):
+            function = syntax.function(given)
+            stores = [*syntax.stores(function, name)] if function is not None else []
+            for store in stores or syntax.stores(syntax.tree, name):
                 match syntax.parent(store):
                     case ast.Assign(value=ast.Tuple(elts=items) | ast.List(elts=items)):
                         yield from items

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import field
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.becoming import Become, Step, Way, become, ways_back
 from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
@@ -110,18 +111,31 @@ class Asked:
 @frozen(slots=False)
 class Ends:
     """Where the ways of a setting end: at places that it may be for, the nearest first, and at
-    reads of which it is `unknown` what they are for.
+    reads of which it is `unknown` what they are for. `ways` are those that change its value.
     """
 
     places: tuple[TorchPlace, ...]
     unknown: tuple[_Read, ...]
+    ways: Mapping[object, tuple[Way, ...]] = field(default_factory=dict)
+
+    def become(self, place: TorchPlace, value: object) -> Become | None:
+        """What a value comes to at a place; None if nothing is seen to change it."""
+        return become(self.ways.get(_key(place), ()), value)
 
 
 def ends_of(asked: Asked, program: Program) -> Ends:
     """Where the ways of a setting end in a program."""
     flow = _Flow(program, is_precise=may_choose_precision(asked.name))
     places = tuple(islice(flow.of(asked), _MOST_PLACES))
-    return Ends(places, tuple(flow.unknown))
+    keys = dict.fromkeys(map(_key, places))
+    ways = {key: ways_back(key, flow.back, flow.starts) for key in keys}
+    known = {key: found for key, found in ways.items() if found is not None and any(found)}
+    return Ends(places, tuple(flow.unknown), known)
+
+
+def _key(place: TorchPlace) -> object:
+    """What tells places apart: one that is made for each way is the same."""
+    return place.kind, id(place.node), place.subject
 
 
 def files_of(program: Program) -> tuple[ParsedPython, ...]:
@@ -163,6 +177,9 @@ class _Flow:
     there, and in no other call.
     """
     unknown: list[_Read] = field(default_factory=list)
+    starts: set[object] = field(default_factory=set)
+    back: dict[object, list[tuple[object, Step | None]]] = field(default_factory=dict)
+    """What leads to a read or a place, each with what it makes of the value."""
 
     def of(self, asked: Asked) -> Iterator[TorchPlace]:
         if is_replaced(asked.name, self.program):
@@ -170,9 +187,11 @@ class _Flow:
         pending = deque(self._starts(asked))
         for found in (*self._handed_on(asked), *self._given_whole(asked)):
             if isinstance(found, TorchPlace):
+                self.starts.add(_key(found))
                 yield found
             else:
                 pending.append(found)
+        self.starts.update(id(node) for node, _ in pending)
         for _ in range(_MOST_STEPS):
             if not pending:
                 return
@@ -183,7 +202,9 @@ class _Flow:
             onward = [*self._onward(node, file)]
             if not onward and not _says_nothing(node, file):
                 self.unknown.append((node, file))
-            for found in onward:
+            for found, step in onward:
+                key = _key(found) if isinstance(found, TorchPlace) else id(found[0])
+                self.back.setdefault(key, []).append((id(node), step))
                 if isinstance(found, TorchPlace):
                     yield found
                 else:
@@ -345,8 +366,28 @@ class _Flow:
             isinstance(values[0], ast.Attribute | ast.Name) and holds_settings(last_name(values[0]))
         )
 
-    def _onward(self, node: ast.expr, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
-        """The places that a value decides at an expression, and where it goes from there."""
+    def _onward(
+        self, node: ast.expr, file: ParsedPython
+    ) -> Iterator[tuple[TorchPlace | _Read, Step | None]]:
+        """The places that a value decides at an expression, and where it goes from there, each with
+        what changes the value.
+        """
+        match syntax_tree(file).parent(node):
+            case ast.If(test=test, body=body, orelse=orelse) as parent if test is node:
+                for statement in (*body, *_nested(body), *orelse):
+                    for found in self._chosen(statement, file):
+                        is_place = isinstance(found, TorchPlace)
+                        yield found, Step(node, parent, file, statement, has_place=is_place)
+                for statement in _after_exit(parent, file):
+                    for place in places_within(statement, file):
+                        if place.part:
+                            yield place, Step(node, parent, file, statement, has_place=True)
+                return
+        for found in self._next(node, file):
+            yield found, None if isinstance(found, TorchPlace) else _made_by(node, found[0], file)
+
+    def _next(self, node: ast.expr, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
+        """The same, but for what a condition decides."""
         if (place := decided(file).get(node)) is not None:
             yield place
             return
@@ -377,12 +418,9 @@ class _Flow:
             case ast.BoolOp() | ast.Compare() | ast.UnaryOp() | ast.IfExp():
                 yield parent, file
                 if isinstance(parent, ast.IfExp) and node is parent.test:
-                    yield from places_within(parent, file)
-            case ast.If(test=test, body=body, orelse=orelse) if test is node:
-                for statement in (*body, *_nested(body), *orelse):
-                    yield from self._chosen(statement, file)
-                for statement in _after_exit(parent, file):
-                    yield from (one for one in places_within(statement, file) if one.part)
+                    inside = {id(each) for each in walk(parent)}  # and not around it in its line
+                    found = places_within(parent, file)
+                    yield from (place for place in found if id(place.node) in inside)
             case ast.Match(cases=cases):
                 for case in cases:
                     for statement in case.body:
@@ -641,6 +679,24 @@ class _Flow:
                         yield from self._starts(Asked(key))
                 case ast.keyword() | ast.Assign():
                     yield from kept_for_loading(read, key, file)
+
+
+def _made_by(node: ast.expr, found: ast.expr, file: ParsedPython) -> Step | None:
+    """The expression around a read, if that is what goes on: it makes something of the value."""
+    syntax = syntax_tree(file)
+    parent = syntax.parent(node)
+    if isinstance(parent, ast.keyword):
+        parent = syntax.parent(parent)
+    if isinstance(parent, ast.Attribute) and found is not parent:
+        parent = syntax.parent(parent)  # `name.lower()`
+    is_plain = isinstance(parent, ast.Attribute) or (
+        isinstance(parent, ast.Call) and parent.func is node
+    )
+    return (
+        Step(node, parent, file)
+        if isinstance(parent, ast.expr) and found is parent and not is_plain
+        else None
+    )
 
 
 def _takes(path: Path, project: Recording) -> bool:

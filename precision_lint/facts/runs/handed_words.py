@@ -3,7 +3,8 @@
 `if …; then ARGS+=(--bf16); fi` leaves open whether `train.py "${ARGS[@]}"` gets the option. It is
 certain that it is one of `train.py`, and that `--dtype "$DTYPE"` hands on what branches assign.
 What a condition on a variable decides goes where that goes: `if [ $DTYPE = fp16 ]; then ARGS=--amp;
-fi`. Scripts that source a file hand on what it assigns.
+fi`. Scripts that source a file hand on what it assigns. Each is handed on under the conditions of
+its branch, so that no launch is said to get the words of two branches at once.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ from precision_lint.model.trace import apart, note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import options
+from precision_lint.source.shell.branches import Branch, excluded, further
 from precision_lint.source.shell.variables import Assigned
 
 _MOST_HOPS = 3
 """Variables that are put into others."""
 _MOST_SCRIPTS = 40
 _MOST_FOLDERS = 2
+_UNNAMED = "what is before it holds"
+"""A condition that has no words of its own."""
 _COMMAND = regex(r"(?:[^\\\n]|\\[\s\S])*")
 """A line, with those that continue it."""
 _TEXT = regex(r"""\$\{?([A-Za-z_]\w*)""", re.ASCII)
@@ -55,16 +59,22 @@ class Handed:
     option: str
     is_decided: bool = False
     """A condition on the setting decides whether the launch gets the option."""
+    only_if: str = ""
+    """What has to hold in the script for that; empty if nothing has to."""
 
 
 @frozen(slots=False)
 class _Held:
-    """A variable that holds a setting: its value, or the words of an option."""
+    """A variable that holds a setting: its value, or the words of an option; on which way through
+    the script, and which other assignments would replace it.
+    """
 
     name: str
     option: str = ""
     is_value: bool = False
     is_decided: bool = False
+    way: tuple[Branch, ...] = ()
+    others: tuple[tuple[Branch, ...], ...] = ()
 
 
 def handed(setting: Occurrence, project: Recording) -> Iterator[Handed]:
@@ -74,7 +84,7 @@ def handed(setting: Occurrence, project: Recording) -> Iterator[Handed]:
     is_value = isinstance(setting.origin, Assigned) and not words.lstrip().startswith("-")
     own = re.split(r"[\s=]", words.lstrip(" -"))[0] if not is_value else ""
     held = {
-        _Held(name, own, is_value)
+        _Held(name, own, is_value, way=one.branches, others=_replacing(name, one, file))
         for name, one in _assignments(file)
         if one.span.start <= setting.origin.span.start < one.span.end
     }
@@ -88,15 +98,50 @@ def handed(setting: Occurrence, project: Recording) -> Iterator[Handed]:
         held = {each for one in held for each in _further(one, file)} - held
 
 
+def launches_with(name: str, file: ParsedConfig) -> Iterator[Launch]:
+    """The launches of a script that get what a variable holds, whatever branch assigns it."""
+    for started, _ in _launches(file):
+        if name in _TEXT.findall(_source(started, file)):
+            yield started
+
+
+def condition_of(name: str, one: Assigned, way: tuple[Branch, ...], file: ParsedConfig) -> str:
+    """What has to hold in a script, beyond what leads to a command, for a variable to have what one
+    assignment gives it.
+    """
+    others = _replacing(name, one, file)
+    return _condition(_Held(name, way=one.branches, others=others), way)
+
+
 def _of_launches(held: _Held, file: ParsedConfig) -> Iterator[Handed]:
-    for started in _launches(file):
+    for started, way in _launches(file):
         source = _source(started, file)
-        if held.name not in _TEXT.findall(source):
+        if held.name not in _TEXT.findall(source) or excluded(held.way, way):
             continue
-        if not held.is_value:
-            yield Handed(started, file, held.option, held.is_decided)
-        elif option := _option(held.name, source):
-            yield Handed(started, file, option, held.is_decided)
+        option = _option(held.name, source) if held.is_value else held.option
+        if option or not held.is_value:
+            yield Handed(started, file, option, held.is_decided, _condition(held, way))
+
+
+def _condition(held: _Held, way: tuple[Branch, ...]) -> str:
+    """What has to hold beyond what leads to a launch, for it to get what a variable holds."""
+    own = [one.condition or _UNNAMED for one in further(held.way, way)]
+    others = [one.condition or _UNNAMED for each in held.others for one in further(each, way)]
+    return " and ".join(dict.fromkeys((*own, *(f"not {one}" for one in others))))
+
+
+def _replacing(name: str, one: Assigned, file: ParsedConfig) -> tuple[tuple[Branch, ...], ...]:
+    """The ways to further assignments of a variable, beyond the way to one: after them it holds
+    something else.
+    """
+    found = (
+        further(other.branches, one.branches)
+        for also, other in _assignments(file)
+        if also == name and other.span.start > one.span.start
+        if not excluded(one.branches, other.branches)
+        if name not in _TEXT.findall(file.text[other.span]) and "+=" not in file.text[other.span]
+    )
+    return tuple(dict.fromkeys(way for way in found if way))
 
 
 def _further(held: _Held, file: ParsedConfig) -> Iterator[_Held]:
@@ -109,7 +154,11 @@ def _further(held: _Held, file: ParsedConfig) -> Iterator[_Held]:
             if option or not held.is_value or not _is_in_a_word(held.name, text):
                 # `MORE="--dtype=$DTYPE"`
                 is_value = held.is_value and not option
-                yield _Held(name, option or held.option, is_value, held.is_decided)
+                way = (*held.way, *further(one.branches, held.way))
+                if not excluded(held.way, one.branches):
+                    yield _Held(
+                        name, option or held.option, is_value, held.is_decided, way, held.others
+                    )
         elif any(each.start <= one.span.start < each.end for each in regions):
             yield from _decided(name, one, file)
 
@@ -127,12 +176,12 @@ def _decided(name: str, one: Assigned, file: ParsedConfig) -> Iterator[_Held]:
     value = one.text.chars.strip()
     if value and not value.startswith("-") and " " not in value:
         if names_precision(value) or is_setting_of_precision(name, typed(value)):
-            yield _Held(name, is_value=True, is_decided=True)
+            yield _Held(name, is_value=True, is_decided=True, way=one.branches)
         return
     words = one.elements if one.is_array else tuple(file.script.places.split(one.text))
     for option in options(words):
         if is_setting_of_precision(option.name, typed(option.value)):
-            yield _Held(name, option.name, is_decided=True)
+            yield _Held(name, option.name, is_decided=True, way=one.branches)
 
 
 def _regions(name: str, file: ParsedConfig) -> list[Span]:
@@ -228,9 +277,11 @@ def _source(started: Launch, file: ParsedConfig) -> str:
 
 
 @fact
-def _launches(file: ParsedConfig) -> tuple[Launch, ...]:
+def _launches(file: ParsedConfig) -> tuple[tuple[Launch, tuple[Branch, ...]], ...]:
+    """What a script starts, each with the way that leads there."""
     commands = file.script.commands if file.script is not None else ()
-    return tuple(filter(None, map(launch, commands)))
+    rows = ((launch(command), command.branches) for command in commands)
+    return tuple((started, way) for started, way in rows if started is not None)
 
 
 @fact

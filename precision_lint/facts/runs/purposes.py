@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from itertools import islice
 from pathlib import Path
 
+from precision_lint.facts.frameworks.families import is_of_classes
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import program_of, readings
 from precision_lint.facts.frameworks.runs import environment
@@ -23,11 +24,12 @@ from precision_lint.facts.frameworks.sources import (
 )
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
+from precision_lint.facts.runs.becoming import made_of
 from precision_lint.facts.runs.claims import Claim, claims_of, may_be_meant, named_first, shown
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read, is_within
 from precision_lint.facts.runs.formats.hydra import configuration
-from precision_lint.facts.runs.handed_words import Handed, handed
+from precision_lint.facts.runs.handed_words import Handed, condition_of, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program, calls_in
@@ -35,11 +37,16 @@ from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
-from precision_lint.facts.runs.readers import likely_readers, possible_readers, readers
+from precision_lint.facts.runs.readers import (
+    is_sure,
+    likely_readers,
+    possible_readers,
+    readers,
+)
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import Written, understood, written_at
-from precision_lint.facts.runs.unread import Unread
+from precision_lint.facts.runs.unread import Unread, unread
 from precision_lint.facts.runs.unread_scripts import expanded
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
@@ -76,6 +83,7 @@ class Purposes:
 
     project: Recording
     _known: dict[tuple[Path, Asked], Ends] = field(default_factory=dict)
+    _programs: dict[Path, Program] = field(default_factory=dict)
     misses: dict[Written, Missed] = field(default_factory=dict)
     """The settings whose programs are known, and not what they have them for."""
 
@@ -98,21 +106,23 @@ class Purposes:
                 rest = _without(rest, used)
         later: list[tuple[RunEnvironment, list[Use]]] = []
         own = readers(rest.file, self.project) if rest.launch is None else ()
-        for path in self._programs(rest):
+        whole = rest
+        for path in self._programs_of(rest):
             rest = rest if path in own else self._without_read(rest, own)
-            if not rest.settings:
+            asked = whole if path in own else rest  # each of the readers has them for something
+            if not asked.settings:
                 return
             run = self._run(path, rest)
-            used = [*self._uses(_asked(rest, run), run)]
+            used = [*self._uses(_asked(asked, run), run)]
             later.append((run, [use for use in used if not _runs(use, run)]))
             used = [use for use in used if _runs(use, run)]
-            yield from _shown_with(used, run)
+            yield from _shown_with(used, run, rest.only_if)
             rest = _without(rest, used)
             self._note_misses(rest, run)
         for run, used in later:  # no program is seen to come to the place
             left = {written_at(one) for one in rest.settings}
             used = [use for use in used if not left.isdisjoint(map(written_at, use.settings))]
-            yield from _shown_with(used, run)
+            yield from _shown_with(used, run, rest.only_if)
             rest = _without(rest, used)
         if rest.launch is None and rest.settings:
             yield from self._agreed(rest)
@@ -155,7 +165,10 @@ class Purposes:
 
     def _run(self, path: Path, rest: Unread) -> RunEnvironment:
         opened = rest.file.text.path if rest.launch is None else None
-        return environment(path, rest.file, rest.launch, self.project, opened)
+        if path not in self._programs:
+            self._programs[path] = Program(path, self.project)
+        program = self._programs[path]
+        return environment(path, rest.file, rest.launch, self.project, opened, program)
 
     def _agreed(self, rest: Unread) -> Iterator[EffectiveConfig]:
         """What settings are for where several programs may read the file, and share the place that
@@ -187,7 +200,7 @@ class Purposes:
             if name in words_of(parts_of(path, self.project), self.project):
                 yield path
 
-    def _programs(self, rest: Unread) -> tuple[Path, ...]:
+    def _programs_of(self, rest: Unread) -> tuple[Path, ...]:
         if rest.launch is None:
             return possible_readers(rest.file, self.project)
         path = program_of(rest.launch, rest.file, self.project)
@@ -225,7 +238,10 @@ class Purposes:
                 claim = _of_target(written, run.program) or _of_reference(written, run)
                 claims = [claim] if claim is not None else []
             for claim in claims:
-                value, by = _shown_of(written), claim.kept_by
+                become = None
+                if written.value is not None:
+                    become = self._known[key].become(claim.place, written.value)
+                value, by = made_of(become) if become else _shown_of(written), claim.kept_by
                 if by is not None:
                     value = f"not used: {by.name} is {shown(by.value)}"
                 yield Use(
@@ -240,17 +256,56 @@ class Purposes:
                 )
 
 
+def read_as_well(
+    file: ParsedConfig, runs: Iterable[EffectiveConfig], project: Recording
+) -> Iterator[Unread]:
+    """The settings of a file that classes of a framework get, where the program that reads the file
+    may have them for more: `fp16` of a Trainer, and of the weights.
+    """
+    read = [
+        run
+        for run in runs
+        if isinstance(run.source, MappingSource) and run.file.python is None
+        if is_of_classes(run.framework) and not run.is_by_keys
+    ]
+    if read and readers(file, project):
+        known = understood(read)
+        for one in unread(file, ()):
+            settings = tuple(each for each in one.settings if written_at(each) in known)
+            if one.launch is None and settings:
+                yield replace(one, settings=settings)
+
+
+def of_torch(reading: EffectiveConfig) -> EffectiveConfig | None:
+    """What a program has settings for in torch's own terms; None if it has them for nothing."""
+    source = reading.source
+    assert isinstance(source, RolesSource)
+    given = {
+        name: one
+        for name, one in source.given.items()
+        if not name.startswith(("argument of", "cast of"))
+    }
+    settings = tuple(given.values())
+    if not given:
+        return None
+    return replace(reading, source=replace(source, given=given, settings=settings))
+
+
 def _runs(use: Use, run: RunEnvironment) -> bool:
     """True if what a program mentions leads to a place: it may only share the file of it."""
     return use.at is not None or may_run(use.sink.node, use.sink.file, run.program)
 
 
-def _shown_with(used: Sequence[Use], run: RunEnvironment) -> Iterator[EffectiveConfig]:
+def _shown_with(
+    used: Sequence[Use], run: RunEnvironment, only_if: str = ""
+) -> Iterator[EffectiveConfig]:
     given = distinct(of_place(use, run) for use in used)
     settings = tuple(one for use in used for one in use.settings)
-    reading = reading_of(given, settings, run) if used else None
+    reading = reading_of(given, settings, run, only_if) if used else None
     if reading is not None:
-        yield reading
+        program, project = run.program.path, run.program.project
+        is_opened = run.launch is None and run.opened is not None
+        yield replace(reading, is_by_keys=is_opened and not is_sure(program, run.file, project))
 
 
 def _without(rest: Unread, used: Sequence[Use]) -> Unread:
@@ -260,17 +315,19 @@ def _without(rest: Unread, used: Sequence[Use]) -> Unread:
 
 
 def _by_launch(rest: Unread, project: Recording) -> Iterator[Unread]:
-    """The settings in variables of a script, with the launches that get them."""
-    found: dict[Written, tuple[Handed, list[Occurrence]]] = {}
+    """The settings in variables of a script, with the launches that get them, and those apart that
+    a launch gets under different conditions.
+    """
+    found: dict[tuple[Written, str], tuple[Handed, list[Occurrence]]] = {}
     for one in rest.settings:
         for each in handed(one, project):
             given = replace(one, name=each.option) if each.option else one
             if each.is_decided:
                 given = replace(given, value=None)
-            key = each.file.text.path, each.launch.span
+            key = (each.file.text.path, each.launch.span), each.only_if
             found.setdefault(key, (each, []))[1].append(given)
-    for (_, span), (each, settings) in found.items():
-        yield Unread(each.file, span, each.launch, tuple(settings))
+    for ((_, span), only_if), (each, settings) in found.items():
+        yield Unread(each.file, span, each.launch, tuple(settings), only_if)
 
 
 def _but_for(rest: Unread, known: Iterable[EffectiveConfig]) -> Unread:
@@ -284,25 +341,30 @@ def _of_here_documents(rest: Unread, project: Recording) -> Iterator[EffectiveCo
     into a file: `"enabled": ${DS_BF16}`.
     """
     for embedded in rest.file.embedded:
-        for reading in readings(embedded.file, project) if embedded.heredoc is not None else ():
+        heredoc = embedded.heredoc
+        for reading in readings(embedded.file, project) if heredoc is not None else ():
             source, framework = reading.source, reading.framework
-            rows = (
+            written = (
                 (name, rest.file.text[one.origin.span])
                 for name in framework.keys
                 for one in source.all(name)
+                if not isinstance(one.value, Mapping)
             )
-            texts = {name: text for name, text in rows if "$" in text}
-            found = [
-                (name, one)
-                for name, text in texts.items()
-                for one in rest.settings
-                if isinstance(one.origin, Assigned) and expanded(one.name).search(text)
-            ]
-            if found and isinstance(source, MappingSource):
-                given, taken = dict(reversed(found)), tuple(one for _, one in found)
+            texts = {name: text for name, text in written if "$" in text}
+            found: dict[str, list[tuple[str, Occurrence]]] = {}
+            for name, text in texts.items():
+                for one in rest.settings:
+                    match one.origin:
+                        case Assigned() as origin if expanded(one.name).search(text):
+                            way = heredoc.command.branches if heredoc is not None else ()
+                            only_if = condition_of(one.name, origin, way, rest.file)
+                            found.setdefault(only_if, []).append((name, one))
+            for only_if, rows in found.items() if isinstance(source, MappingSource) else ():
+                given, taken = dict(reversed(rows)), tuple(one for _, one in rows)
                 at, code = taken[0].origin.span, rest.file  # the file itself is part of a run
-                made = RolesSource(code, at, None, given, code, Span(0, 0), taken)
-                yield EffectiveConfig(replace(framework, conflicts=(), links=()), made)
+                made = RolesSource(code, at, None, given, code, Span(0, 0), taken, only_if)
+                table = replace(framework, conflicts=(), links=())
+                yield EffectiveConfig(table, made, is_open=True)
 
 
 def _of_frameworks(rest: Unread, project: Recording) -> Iterator[EffectiveConfig]:
@@ -319,8 +381,11 @@ def _of_frameworks(rest: Unread, project: Recording) -> Iterator[EffectiveConfig
         given = {normal(one.name): one for one in reversed(taken)}
         if given:
             place, started = source.launch.span, source.launch
-            made = RolesSource(rest.file, place, started, given, rest.file, Span(0, 0), taken)
-            yield EffectiveConfig(replace(framework, conflicts=(), links=()), made)
+            made = RolesSource(
+                rest.file, place, started, given, rest.file, Span(0, 0), taken, rest.only_if
+            )
+            table = replace(framework, conflicts=(), links=())
+            yield EffectiveConfig(table, made, is_open=True)  # the launch has other words, too
 
 
 def _of_target(written: Occurrence, program: Program) -> Claim | None:

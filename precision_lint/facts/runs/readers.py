@@ -37,6 +37,7 @@ from precision_lint.facts.runs.witnesses import (
     naming_for,
     of_hydra,
     of_siblings,
+    opens_by_default,
     programs_of,
     takes_words,
 )
@@ -164,11 +165,12 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     named = [*naming(keys, file, project)]
     if around:  # those of other folders name another file
         named = [path for path in named if not is_elsewhere(path, here, project)]
-    if named := named[:_MOST_READERS]:
-        both = tuple(path for path in named if path in started)
-        return _owners(both or named, [row.path for row in near], keys, project)
+    if gets := [row.path for row in near if row.path in started]:
+        named = [one for one in named if opens_by_default(one, here, project)]
+    if named := [*dict.fromkeys((*gets, *named))][:_MOST_READERS]:
+        return _owners(named, [row.path for row in near], keys, project)
     if started:
-        return tuple(row.path for row in near if row.path in started)[:_MOST_READERS]
+        return ()
     most = max((row.share for row in around), default=0.0)
     for likely in (of_siblings(keys, file, project), of_hydra(here, project)):
         programs = frozenset(likely)
@@ -183,6 +185,30 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     elif not close and _is_only_loader(around, file.format, project):
         close = around
     return _best(close, here, project)
+
+
+def is_sure(program: Path, file: ParsedConfig, project: Recording) -> bool:
+    """True if more than the keys of a file says that a program reads it, or no other one may."""
+    here = file.text.path
+
+    def compute() -> bool:
+        keys = keys_of(file, project)
+        for witnesses in (
+            given(here, project),
+            naming(keys, file, project),
+            of_siblings(keys, file, project),
+            of_hydra(here, project),
+        ):
+            if any(program == path or program in {*project.program(path)} for path in witnesses):
+                return True
+        others = (
+            path
+            for path in candidates(file, project)
+            if path != program and _may_take_name(path, project)
+        )
+        return not any(keys.precise & words_read_by(path, project) for path in others)
+
+    return project.config_files.once(("is sure", program, here), compute)
 
 
 def candidates(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:

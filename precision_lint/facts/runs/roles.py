@@ -79,14 +79,17 @@ def readings_of_roles(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
 
 
 def reading_of(
-    given: Mapping[str, Occurrence], settings: tuple[Occurrence, ...], run: RunEnvironment
+    given: Mapping[str, Occurrence],
+    settings: tuple[Occurrence, ...],
+    run: RunEnvironment,
+    only_if: str = "",
 ) -> EffectiveConfig | None:
     """What the program of a run makes of its settings; None if its file cannot be read."""
     code = run.program.project.config_files.at(run.program.path)
     if code is None:
         return None
     span = run.span or Span(0, 0)
-    source = RolesSource(run.file, span, run.launch, given, code, Span(0, 0), settings)
+    source = RolesSource(run.file, span, run.launch, given, code, Span(0, 0), settings, only_if)
     return EffectiveConfig(with_keys(frameworks()[_SLUG], given), source)
 
 

@@ -31,6 +31,8 @@ class Unread:
     span: Span
     launch: Launch | None
     settings: tuple[Occurrence, ...]
+    only_if: str = ""
+    """What has to hold in the script for the launch to get them."""
 
 
 def unread(file: ParsedConfig, runs: Iterable[EffectiveConfig]) -> Iterator[Unread]:

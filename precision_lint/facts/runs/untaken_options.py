@@ -15,16 +15,26 @@ from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, typed
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.entries import entry_points
 from precision_lint.facts.runs.understood import Written
-from precision_lint.facts.settings.declarations import MARKERS, program_options
+from precision_lint.facts.settings.declarations import (
+    MARKERS,
+    ProgramOption,
+    program_options,
+)
 from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import is_setting_of_precision
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_PROGRAMS = 3
 """Programs that share what declares an option."""
+_PARSING = regex(r"^\w[\w, ]*=[ \t]*\w+\.parse_(?:known_)?args\(", re.MULTILINE)
+_DEFAULTS = frozenset({"default", "default_factory", "factory"})
+_NO_DEFAULT = "it has no default"
+_SET = "it is set in"
 _LONGEST = 40
 """Characters of a default that are shown."""
 
@@ -39,9 +49,13 @@ def untaken(path: Path, known: Set[Written], project: Recording) -> tuple[Occurr
 
 def programs_having(path: Path, project: Recording) -> Iterator[Path]:
     """The programs that have the options of a file: the file itself, if it is started, and those
-    that import it.
+    that import it; a script that parses its words at its top and that nothing imports is started.
     """
-    return islice(entry_points((path, *project.users(path)), project), _MOST_PROGRAMS)
+    users = project.users(path)
+    found = [*islice(entry_points((path, *users), project), _MOST_PROGRAMS)]
+    if not found and not users and _PARSING.search(project.config_files.text(path)):
+        found = [path]
+    return iter(found)
 
 
 def _may_declare(path: Path) -> bool:
@@ -60,15 +74,13 @@ def _untaken(file: ParsedPython, known: Set[Written], project: Recording) -> Ite
         value = _constant(option.default)
         if not is_setting_of_precision(name, value):
             continue
-        if not option.is_parsed and not (
-            isinstance(option.default, ast.Constant)
-            and _is_made(option.owner, file.text.path, project)
-        ):
+        if not option.is_parsed and not _is_made(option.owner, file.text.path, project):
             continue
         whole = file.span_of(option.whole)
         if not any(_meet(whole, span) for span in here):
             place = CodePlace(file.span_of(option.name))
-            yield Occurrence(name, value, place, config, reason=_reason(option.default, file))
+            reason = _without_default(option, file) or _reason(option.default, file)
+            yield Occurrence(name, value, place, config, reason=reason)
 
 
 def _is_made(owner: str, path: Path, project: Recording) -> bool:
@@ -93,6 +105,43 @@ def _constant(node: ast.expr | None) -> object:
 
 def _meet(one: Span, other: Span) -> bool:
     return one.start <= other.start < one.end or other.start <= one.start < other.end
+
+
+def has_default(one: Occurrence) -> bool:
+    """False for a field that nothing but its class, or a call of it, gives a value."""
+    return not one.reason.startswith((_NO_DEFAULT, _SET))
+
+
+def _without_default(option: ProgramOption, file: ParsedPython) -> str:
+    """Why a field has no default: its class sets it, or each call has to give it."""
+    if not option.owner or option.default is not None:
+        return ""
+    match option.whole:
+        case ast.AnnAssign(value=None):
+            given: dict[str | None, ast.expr] = {}
+        case ast.AnnAssign(value=ast.Call(args=[], keywords=keywords)):
+            given = {one.arg: one.value for one in keywords}
+        case _:
+            return ""
+    match given.get("init"):
+        case ast.Constant(value=False):
+            row = _row_of_member(option, file)
+            return f"{_SET} line {row}, by {option.owner} itself" if row else ""
+    is_worked_out = not _DEFAULTS.isdisjoint(given)
+    return "" if is_worked_out else f"{_NO_DEFAULT}: each call of {option.owner} gives it"
+
+
+def _row_of_member(option: ProgramOption, file: ParsedPython) -> int:
+    """Where the class of a field assigns it; 0 if it does not."""
+    owner = syntax_tree(file).parent(option.whole)
+    for node in ast.walk(owner) if owner is not None else ():
+        match node, option.name:
+            case (
+                ast.Attribute(value=ast.Name(id="self"), attr=own, ctx=ast.Store()),
+                ast.Name(id=name),
+            ) if own == name:
+                return node.lineno
+    return 0
 
 
 def _reason(default: ast.expr | None, file: ParsedPython) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain, takewhile
 from pathlib import Path, PurePosixPath
 
@@ -21,6 +22,7 @@ from precision_lint.facts.runs.composing import (
     users_of_composing,
 )
 from precision_lint.facts.runs.filled_classes import words_read_by
+from precision_lint.facts.runs.handed_words import launches_with
 from precision_lint.facts.runs.keys import Keys, all_keys, parts_of
 from precision_lint.facts.runs.loading import loads
 from precision_lint.facts.runs.started import started_programs
@@ -87,6 +89,14 @@ def naming_for(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[P
         parts = parts_of(path, project)
         if keys.precise & words_read_by(path, project) and loads(parts, file.format, project):
             yield path
+
+
+def opens_by_default(program: Path, path: Path, project: Recording) -> bool:
+    """True for a program that keeps the name of a file as what it opens without a word: `default=`
+    of an option, a field, a constant.
+    """
+    named = re.compile(rf"""=\s*["'](?:[\w./-]*/)?{re.escape(path.name)}["']""")
+    return named.search(project.config_files.text(program)) is not None
 
 
 def named_in(file: ParsedConfig, project: Recording) -> Iterator[Path]:
@@ -368,6 +378,7 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
             is_its = is_its or _agrees(launch, path, project)
             if is_its and not project.is_test(program):
                 yield program
+        yield from _given_by_variables(script, path, project)
         if script.python is None:
             yield from _typed(script.text.text, script, path, project)
     for script in _around(path, project):
@@ -375,6 +386,24 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
             is_like = any(_may_name(word.text, path) for word in launch.words)
             if is_like and not project.is_test(program):
                 yield program
+
+
+def _given_by_variables(script: ParsedConfig, path: Path, project: Recording) -> Iterator[Path]:
+    """The programs that get a file by a variable which branches of a script assign: the file is
+    what the script takes without a word, or with one.
+    """
+    for part in (script, *(embedded.file for embedded in script.embedded)):
+        for name, one in part.script.assigned if part.script is not None else ():
+            text = one.text.chars.strip()
+            if not text.endswith(path.name) or UNKNOWN in text:
+                continue
+            for started in launches_with(name, part):
+                program = program_of(started, part, project)
+                found = project.config_files.find(text, part.text.path, started.directory)
+                if program is None or project.is_test(program):
+                    continue
+                if _names_it(text, found, path, program, project):
+                    yield program
 
 
 def _typed(text: str, near: ParsedConfig, path: Path, project: Recording) -> Iterator[Path]:
@@ -455,7 +484,12 @@ def _beside(path: Path, project: Recording) -> Iterator[Path]:
 
 def takes_words(parts: Iterable[Path], project: Recording) -> bool:
     """True if code in some files takes words of the command line, the name of a file among them."""
-    return any(re.search(_TAKING_WORDS, project.config_files.text(part)) for part in parts)
+    files = project.config_files
+
+    def takes(part: Path) -> bool:
+        return re.search(_TAKING_WORDS, files.text(part)) is not None
+
+    return any(files.once(("takes words", part), partial(takes, part)) for part in parts)
 
 
 def _shared_start(one: str, other: str) -> int:

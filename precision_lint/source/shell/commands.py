@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
+from precision_lint.source.shell.branches import Branch, excluded
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import Text
 
-Construct: TypeAlias = Literal["if", "case", "loop", "function", "list"]
 Language: TypeAlias = Literal["shell", "python"]
 
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})
@@ -39,15 +39,6 @@ _PYTHON_FLAG = regex(r"-[BbdEIiOPqRSsuv]+")
 
 
 @frozen
-class Branch:
-    """One way through a construct of the script; `list` is what `&&` and `||` connect."""
-
-    construct: Construct
-    number: int  # tells the constructs of a script apart
-    arm: int
-
-
-@frozen
 class Command:
     """A simple command.
 
@@ -68,12 +59,7 @@ class Command:
 
     def excludes(self, other: Command) -> bool:
         """True if no run of the script executes both: they stand in two arms of one construct."""
-        arms = {(branch.construct, branch.number): branch.arm for branch in other.branches}
-        return any(
-            arms.get((branch.construct, branch.number), branch.arm) != branch.arm
-            for branch in self.branches
-            if branch.construct not in ("loop", "function")
-        )
+        return excluded(self.branches, other.branches)
 
 
 @frozen

@@ -18,8 +18,8 @@ from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.shell.alternatives import added, choices
+from precision_lint.source.shell.branches import Branch, Tests
 from precision_lint.source.shell.commands import (
-    Branch,
     Command,
     Heredoc,
     inner_script,
@@ -235,14 +235,18 @@ class _Frame:
     in_pattern: bool = False  # between `in` or `;;` and the bracket after the pattern of a case
     passes: _Passes | None = None  # of a loop over words that are known
     function: _Function | None = None
+    tests: Tests = field(default_factory=Tests)
+    start: int = 0  # of the condition that is being read
+    pattern: list[RawWord] = field(default_factory=list)  # the words of a case up to the bracket
+    condition: str = ""  # of the arm that is being read
 
     @property
     def branches(self) -> tuple[Branch, ...]:
         match self.kind:
             case "if" | "case" | "loop" if self.arm:
-                return (*self.outer, Branch(self.kind, self.number, self.arm))
+                return (*self.outer, Branch(self.kind, self.number, self.arm, self.condition))
             case "function" | "list":
-                return (*self.outer, Branch(self.kind, self.number, self.arm))
+                return (*self.outer, Branch(self.kind, self.number, self.arm, self.condition))
         return self.outer
 
 
@@ -289,6 +293,7 @@ class _Reader:
         self.tokens: list[Token] = []  # of the script itself
         self.reading: tuple[list[Token], int] = ([], 0)  # the tokens, and which comes next
         self.passes = 0  # of loops, beyond the first
+        self.passed = Span(0, 0)  # the last statement
         self.variables.set(_DIRECTORY, Assigned(Span(0, 0), Text()))
         self.begin()
 
@@ -366,6 +371,8 @@ class _Reader:
         if self.frames and self.frames[-1].in_pattern:
             if plain == "esac":
                 self.close()
+            else:
+                self.frames[-1].pattern.append(word)
         elif self.pending and not (plain == "{" and self.pending[0].plain == "function"):
             self.in_test &= plain != "]]"
             self.pending.append(word)
@@ -376,25 +383,31 @@ class _Reader:
         elif plain in _CLOSING:
             self.close()
         else:
-            self.keyword(plain or "")
+            self.keyword(plain or "", word.span)
             self.in_test = plain == "[["
             if plain not in _LEADING and plain != "case":
                 self.pending.append(word)
 
-    def keyword(self, plain: str) -> None:
+    def keyword(self, plain: str, span: Span) -> None:
         if plain in _CLOSED_BY:
             kind: _Kind = "loop" if _CLOSED_BY[plain] == "done" else "if"
             self.open("case" if plain == "case" else kind, _CLOSED_BY[plain])
             self.frames[-1].in_pattern = plain == "case"
+            self.frames[-1].start = span.end
         elif self.frames:
             frame = self.frames[-1]
             match plain, frame.kind:
                 case ("then", "if") | ("do", "loop"):
+                    if plain == "then" and self.expander.in_file:
+                        text = self.source.text[frame.start : span.start]
+                        self.state(frame, frame.tests.holds(text))
                     if not frame.arm:
                         self.arm(1)
                     if frame.passes is not None and frame.passes.start < 0:
                         frame.passes.start = self.reading[1]
                 case "elif" | "else", "if":
+                    frame.start = span.end
+                    frame.condition = frame.tests.otherwise() if plain == "else" else ""
                     self.arm(frame.arm + 1)
 
     def operator(self, text: str) -> None:
@@ -405,6 +418,7 @@ class _Reader:
         elif self.frames and self.frames[-1].in_pattern:
             if text == ")":
                 self.frames[-1].in_pattern = False
+                self.match(self.frames[-1])
         elif self.in_test and text != "\n":
             pass
         elif text == "(":
@@ -436,11 +450,16 @@ class _Reader:
         """What stands between two statements says how the second depends on the first."""
         match text:
             case "&&" | "||":
+                passed = self.passed
                 self.end("pipe")
                 if not (self.frames and self.frames[-1].kind == "list"):
                     self.open("list", "", arm=int(text == "||"))
+                    self.frames[-1].start = passed.start
                 elif text == "||":
                     self.arm(self.frames[-1].arm + 1, restore=False)
+                before = self.source.text[self.frames[-1].start : passed.end]
+                test = " ".join(before.split()) if self.expander.in_file else ""
+                self.state(self.frames[-1], f"not ({test})" if test and text == "||" else test)
             case "|" | "|&":
                 if self.frames and self.frames[-1].kind == "pipe":
                     self.arm(0)
@@ -455,6 +474,24 @@ class _Reader:
             frame = self.frames[-1]
             self.arm(frame.arm + (text == ";;"), restore=text == ";;")
             frame.in_pattern = True
+
+    def match(self, frame: _Frame) -> None:
+        """The end of the pattern of a case: the first one has the subject and `in` before it."""
+        words, frame.pattern = frame.pattern, []
+        if not self.expander.in_file:
+            return
+        if frame.arm == 1 and not frame.tests.subject and len(words) > 2:
+            frame.tests.subject = self.source[words[0].span]
+            words = words[2:]
+        if words and frame.tests.subject:
+            text = self.source.text[words[0].span.start : words[-1].span.end]
+            self.state(frame, frame.tests.holds(text))
+
+    def state(self, frame: _Frame, condition: str) -> None:
+        """Say what holds in the arm that is being read."""
+        frame.condition = condition
+        if frame.is_scope:
+            self.branches = frame.branches
 
     # Frames
 
@@ -586,6 +623,8 @@ class _Reader:
     def statement(self) -> None:
         words, redirects, here = self.pending, self.redirects, self.here
         declares = self.declares
+        if words:
+            self.passed = Span(words[0].span.start, words[-1].span.end)
         self.begin()
         match [word.plain for word in words[:2]]:
             case ["for", str(name)]:
@@ -893,8 +932,8 @@ class _Reader:
         assignment = assignment_of(word)
         assert assignment is not None
         found = self.expander.assigned(word)
-        self.assigned += (found,) if found else ()
-        value = found[1] if found else None
+        value = replace(found[1], branches=self.branches) if found else None
+        self.assigned += ((found[0], value),) if found and value else ()
         self.assign_variable(assignment[1], value, is_local=is_local, grows=grows(word))
 
     def assign_variable(

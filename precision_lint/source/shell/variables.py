@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from precision_lint.model.finding import Place, Span
 from precision_lint.model.frozen import frozen
+from precision_lint.source.shell.branches import Branch
 from precision_lint.source.shell.words import UNKNOWN, Text
 
 
@@ -44,7 +45,7 @@ class Word:
 class Assigned:
     """The known value of a variable, or its elements if it is an array, and its last assignment.
 
-    `elsewhere` is its place if that is in a sourced file.
+    `elsewhere` is its place if that is in a sourced file, `branches` are the ways that lead to it.
     """
 
     span: Span
@@ -52,6 +53,7 @@ class Assigned:
     elements: tuple[Word, ...] = ()
     is_array: bool = False
     elsewhere: Place | None = None
+    branches: tuple[Branch, ...] = ()
 
     def with_more(self) -> Assigned:
         """The same, and perhaps more options after it: no value of what is before."""

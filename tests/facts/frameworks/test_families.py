@@ -17,7 +17,7 @@ PLAIN = "from transformers import TrainingArguments\nargs = TrainingArguments(ou
 TRAINER = "a.yaml: Hugging Face Trainer\n"
 TRL = "a.yaml: TRL\n"
 EITHER = "a.yaml: Hugging Face Trainer or TRL\n"
-BY_KEYS = ", by its keys: no command or program is seen to read it\n"
+BY_KEYS = ", by its keys: no program is seen to give them to it\n"
 LOADS = """\
 import sys
 import yaml
@@ -70,7 +70,7 @@ def test_programs_that_may_read_it_and_know_nothing_of_the_framework(tmp_path: P
 def test_programs_that_may_read_it_and_all_call_the_framework(tmp_path: Path) -> None:
     program = LOADS.format(SFT + "print(args, config['bf16'])")
     files = {"train_one.py": program, "train_two.py": program, "other.py": PLAIN}
-    assert TRL in explained(tmp_path, files)
+    assert TRL.replace("\n", BY_KEYS) in explained(tmp_path, files)
 
 
 PARSES = """\

@@ -140,3 +140,9 @@ def test_a_framework_has_cases(slug: str) -> None:
     if frameworks()[slug].conflicts:
         assert any(case.expected for case in loaded)
     assert any(not case.expected for case in loaded)
+
+
+def test_what_a_section_is_known_to_have_are_keys() -> None:
+    known = frameworks()["accelerate"].keys
+    assert known["fp8_config.margin"].role == "other"
+    assert frameworks()["deepspeed"].keys["fp16.hysteresis"].role == "scaling"

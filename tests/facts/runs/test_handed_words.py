@@ -20,6 +20,11 @@ Engine("m", dtype=args.dtype, amp=not args.no_amp)
 """
 
 
+def _of_scripts(out: str) -> list[str]:
+    """The rows of arguments that scripts give, and not the defaults of the program."""
+    return [row for row in out.splitlines() if "(argument of" in row and ".sh:" in row]
+
+
 @pytest.mark.parametrize(
     ("script", "rows"),
     [
@@ -30,7 +35,7 @@ Engine("m", dtype=args.dtype, amp=not args.no_amp)
         ),
         (
             'FLAG=""\nif [ "$2" = 1 ]; then\n  FLAG="--no-amp"\nfi\npython train.py $FLAG\n',
-            ["true (argument of Engine(amp=), train.py:8)"],
+            ["false (argument of Engine(amp=), train.py:8)"],
         ),
         (
             'case "$1" in\n  a100) DTYPE=bf16 ;;\n  *) DTYPE=fp16 ;;\nesac\n'
@@ -48,7 +53,7 @@ Engine("m", dtype=args.dtype, amp=not args.no_amp)
         (
             'AMP_ARGS=(--seed 1)\nif [ -n "$1" ]; then\n  AMP_ARGS=(--no-amp)\nfi\n'
             'python train.py "${AMP_ARGS[@]}"\n',
-            ["true (argument of Engine(amp=), train.py:8)"],
+            ["false (argument of Engine(amp=), train.py:8)"],
         ),
         ('AMP_ARGS=(--no-amp)\npython other.py "${AMP_ARGS[@]}"\n', []),
         ("if [ $1 ]; then DTYPE=bf16; fi\npython other.py --dtype $DTYPE\n", []),
@@ -60,7 +65,7 @@ def test_what_a_branch_gives(script: str, rows: list[str], tmp_path: Path) -> No
     out = run("explain-config", cwd=folder).out
     for row in rows:
         assert row in out
-    assert (not rows) == ("(argument of" not in out)
+    assert (not rows) == (not _of_scripts(out))
 
 
 DECIDED = """\
@@ -129,7 +134,7 @@ def test_scripts_that_source_a_file_hand_on_what_it_says(text: str, tmp_path: Pa
 )
 def test_scripts_that_do_not_source_a_file(files: dict[str, str], tmp_path: Path) -> None:
     files = {"conf/settings.sh": SETTINGS, "train.py": PROGRAM} | files
-    assert "(argument of" not in run("explain-config", cwd=project(tmp_path, files)).out
+    assert not _of_scripts(run("explain-config", cwd=project(tmp_path, files)).out)
 
 
 OF_TRAINER = """\
@@ -161,6 +166,55 @@ def test_the_framework_of_a_launch_has_them_and_they_do_not_conflict(tmp_path: P
     assert "MP7" not in out
 
 
+WORDS = "--output_dir o --learning_rate 1e-4 --per_device_train_batch_size 1"
+IF = 'if [ "$1" = half ]; then\n  ARGS=--fp16\nelif [ $2 ]; then\n  ARGS=--bf16\nfi\n'
+MAYBE = "ARGS=--fp16\nif [ $2 ]; then\n  ARGS=--bf16\nfi\n"
+OF_CASE = "case $1 in\n  a100|h100) ARGS=--bf16 ;;\n  *) ARGS=--fp16 ;;\nesac\n"
+OF_LIST = '[ "$1" = half ] && ARGS=--fp16\n[ $2 ] || ARGS="$ARGS --bf16"\n'
+ELSE = "if [ $1 ]; then X=1; elif [ $2 ]; then ARGS=--bf16; else\n  ARGS=--fp16\nfi\n"
+NESTED = "if [ $1 ]; then\n  if [ $2 ]; then ARGS=--fp16; fi\nelse\n  ARGS=--bf16\nfi\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "fp16", "bf16"),
+    [
+        (IF, '[ "$1" = half ]', "[ $2 ]"),
+        (MAYBE, "not [ $2 ]", "[ $2 ]"),
+        (OF_CASE, "$1 is not a100|h100", "$1 is a100|h100"),
+        (OF_LIST, '[ "$1" = half ]', "not ([ $2 ])"),
+        (ELSE, "neither [ $1 ] nor [ $2 ]", "[ $2 ]"),
+        (NESTED, "[ $1 ] and [ $2 ]", "not [ $1 ]"),
+    ],
+)
+def test_words_of_different_branches_are_alternatives(
+    script: str, fp16: str, bf16: str, tmp_path: Path
+) -> None:
+    script += f"torchrun train.py $ARGS {WORDS}\n"
+    folder = project(tmp_path, {"run.sh": script, "train.py": OF_TRAINER})
+    parts = run("explain-config", cwd=folder).out.split("\n\n")
+    half = [part for part in parts if "fp16 = true" in part]
+    brain = [part for part in parts if "bf16 = true" in part]
+    assert [part.split("\n")[0].split("only if ")[1] for part in half] == [fp16]
+    assert [part.split("\n")[0].split("only if ")[1] for part in brain] == [bf16]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"if [ $1 ]; then\n  ARGS+=' --bf16'\n  torchrun train.py {WORDS} $ARGS\n"
+        f"else\n  torchrun other.py {WORDS} $ARGS\nfi",
+        f"ARGS=--bf16\nif [ $1 ]; then ARGS+=' --seed 1'; fi\ntorchrun train.py {WORDS} $ARGS",
+        f"ARGS=$1\nARGS=--bf16\ntorchrun train.py {WORDS} $ARGS",
+    ],
+)
+def test_words_that_need_no_condition(script: str, tmp_path: Path) -> None:
+    files = {"run.sh": f"{script}\n", "train.py": OF_TRAINER, "other.py": OF_TRAINER}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "bf16 = true" in out
+    assert "only if" not in out
+    assert "other.py" not in out
+
+
 @pytest.mark.parametrize("option", ["--bf17", "--loss-dtype bf16"])
 def test_options_that_the_framework_does_not_have(tmp_path: Path, option: str) -> None:
     script = EITHER.replace("--bf16", option)
@@ -188,8 +242,10 @@ echo done
 def test_variables_in_a_file_that_the_script_writes(tmp_path: Path) -> None:
     text = WRITTEN.format("${FP16_ON}")
     out = run("explain-config", cwd=project(tmp_path, {"run.sh": text})).out
-    assert "fp16.enabled = true" in out
-    assert "also read: FP16_ON=false (run.sh:5)" in out
+    assert 'run.sh:2: DeepSpeed, only if [ "$1" = half ]\n  compute  fp16.enabled = true' in out
+    assert (
+        'run.sh:5: DeepSpeed, only if not [ "$1" = half ]\n  compute  fp16.enabled = false' in out
+    )
     assert "not understood: KIND=fp16 (run.sh:3)" in out
 
 
@@ -198,7 +254,7 @@ def test_other_values_in_a_file_that_the_script_writes(value: str, tmp_path: Pat
     text = WRITTEN.format(value)
     out = run("explain-config", cwd=project(tmp_path, {"run.sh": text})).out
     assert "(run.sh:2)" in out
-    assert "also read" not in out
+    assert "only if" not in out
 
 
 @pytest.mark.parametrize(

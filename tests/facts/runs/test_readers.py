@@ -110,6 +110,66 @@ def test_a_file_beside_one_that_a_program_takes_by_default(tmp_path: Path) -> No
     assert "conf/b.yaml: PyTorch, read by one.py" in explained(second, files | {"two.py": fixed})
 
 
+TAKES_FIRST = """\
+if [[ $1 == *.yaml ]]; then
+    config=$1
+else
+    config="conf/a.yaml"
+fi
+python two.py --config $config
+"""
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        TAKES_FIRST,
+        'CONFIG=conf/a.yaml\n[ $1 ] && CONFIG=$1\npython two.py --config "$CONFIG"\n',
+        "python two.py --config ${1:-conf/a.yaml}\n",
+    ],
+)
+def test_the_file_that_a_script_gives_without_a_word(script: str, tmp_path: Path) -> None:
+    files = dict.fromkeys(("one.py", "two.py"), PROGRAM) | {"conf/a.yaml": FILE}
+    out = explained(tmp_path, files | {"run.sh": script})
+    assert "read by two.py" in out or "started as two.py" in out
+    assert "one.py" not in out
+
+
+def test_a_variable_with_the_name_of_a_file_that_goes_nowhere(tmp_path: Path) -> None:
+    files = dict.fromkeys(("one.py", "two.py"), PROGRAM) | {"conf/a.yaml": FILE}
+    script = TAKES_FIRST.replace("--config $config", "--config $configs")
+    assert UNKNOWN in explained(tmp_path, files | {"run.sh": script})
+
+
+def test_each_program_that_gets_a_file_is_shown(tmp_path: Path) -> None:
+    more = PROGRAM.replace("Engine(dtype=", "Model(torch_dtype=")
+    files = {"conf/a.yaml": FILE, "one.py": PROGRAM, "two.py": more, "three.py": PROGRAM}
+    commands = (f"```bash\npython {name}.py -c conf/a.yaml\n```\n" for name in ("one", "two"))
+    page = "Then\n".join(commands)
+    out = explained(tmp_path, files | {"README.md": page})
+    assert "conf/a.yaml: PyTorch, read by one.py" in out
+    assert "conf/a.yaml: PyTorch, read by two.py" in out
+    assert "three.py" not in out
+
+
+def test_a_program_that_opens_a_file_by_default_reads_it_as_well(tmp_path: Path) -> None:
+    default = 'parser.add_argument("--config", default="conf/a.yaml")\n' + PROGRAM
+    files = {"conf/a.yaml": FILE, "one.py": PROGRAM, "two.py": default}
+    out = explained(
+        tmp_path, files | {"run.sh": "for i in 1; do\npython one.py -c conf/a.yaml\ndone"}
+    )
+    assert "read by two.py" in out
+
+
+def test_of_programs_that_mention_the_keys_one_is_perhaps_the_reader(tmp_path: Path) -> None:
+    files = {"conf/small.yaml": FILE, "train_small.py": PROGRAM, "train_large.py": PROGRAM}
+    out = explained(tmp_path, files)
+    assert "conf/small.yaml: PyTorch, perhaps read by train_small.py" in out
+    (alone := tmp_path / "alone").mkdir()
+    out = explained(alone, {"conf/small.yaml": FILE, "train_small.py": PROGRAM})
+    assert "conf/small.yaml: PyTorch, read by train_small.py" in out
+
+
 def test_of_files_alike_the_one_with_the_nearest_name_decides(tmp_path: Path) -> None:
     page = "```bash\npython one.py -c conf/a_one.yaml\npython two.py -c conf/a_two_base.yaml\n```\n"
     names = ("a_one", "a_two_base", "a_two_large")
@@ -454,8 +514,8 @@ TRAINED = (
 @pytest.mark.parametrize(
     ("library", "kind", "framework"),
     [
-        ("trl", "SFTConfig", "a.yaml: TRL\n"),
-        ("transformers", "TrainingArguments", "a.yaml: Hugging Face Trainer\n"),
+        ("trl", "SFTConfig", "a.yaml: TRL, by its keys"),
+        ("transformers", "TrainingArguments", "a.yaml: Hugging Face Trainer, by its keys"),
     ],
 )
 def test_a_file_with_the_keys_of_a_trainer_is_for_what_its_program_calls(
@@ -677,7 +737,7 @@ def test_a_program_that_is_named_like_the_file_beside_is_for_that_one(tmp_path: 
         "run.sh": "python run_dpo.py recipes/config_dpo.yaml\n",
     }
     out = explained(tmp_path, files)
-    assert "recipes/config_sft.yaml: PyTorch, read by run_sft.py" in out
+    assert "recipes/config_sft.yaml: PyTorch, perhaps read by run_sft.py" in out
     assert "(weights of AutoModel, run_sft.py:7)" in out.replace(
         "(weights, ", "(weights of AutoModel, "
     )

@@ -35,7 +35,8 @@ def explained(tmp_path: Path, files: dict[str, str]) -> str:
 def test_an_option_that_no_command_gives_is_listed(
     declared: str, shown: str, tmp_path: Path
 ) -> None:
-    out = explained(tmp_path, {"train.py": PROGRAM.format(declared)})
+    program = PROGRAM.format(declared).replace("parser.parse_args()", "tool.parse(parser)")
+    out = explained(tmp_path, {"train.py": program})
     assert "train.py: options of the program" in out
     assert shown in out
 
@@ -73,3 +74,78 @@ def test_a_default_that_a_run_shows_is_not_listed_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["tests/train.py", "benchmarks/train.py"])
 def test_programs_of_tests_are_left_out(name: str, tmp_path: Path) -> None:
     assert "options of the program" not in explained(tmp_path, {name: PROGRAM.format(DTYPE)})
+
+
+FIELDS = """\
+import torch
+from dataclasses import dataclass, field
+
+@dataclass
+class TrainConfig:
+    {}
+    layers: int = 2
+
+    def __post_init__(self):
+        self.kind_dtype = "bfloat16" if torch.cuda.is_available() else "float32"
+
+def main():
+    config = TrainConfig({})
+    with torch.autocast("cuda", dtype=getattr(torch, config.kind_dtype)):
+        pass
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "reason"),
+    [
+        ("kind_dtype: str = field(init=False)", "", "it is set in line 10, by TrainConfig itself"),
+        ("kind_dtype: str", "read()", "it has no default: each call of TrainConfig gives it"),
+        (
+            "kind_dtype: str = field(metadata=m)",
+            "read()",
+            "it has no default: each call of TrainConfig gives it",
+        ),
+    ],
+)
+def test_fields_without_a_default_are_listed(
+    field: str, given: str, reason: str, tmp_path: Path
+) -> None:
+    out = explained(tmp_path, {"train.py": FIELDS.format(field, given)})
+    assert f"not understood: kind_dtype (train.py:6); {reason}" in out
+    assert "by default" not in out
+
+
+def test_fields_of_classes_that_no_program_makes_are_not(tmp_path: Path) -> None:
+    text = FIELDS.format("kind_dtype: str = field(init=False)", "").replace(
+        "TrainConfig()", "read()"
+    )
+    assert "kind_dtype (" not in explained(tmp_path, {"train.py": text})
+
+
+SCRIPT = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--amp", action="store_true")
+{}
+region = torch.autocast("cuda", dtype=torch.float16, enabled=args.amp)
+"""
+
+
+def test_a_script_that_parses_its_words_at_its_top_is_followed(tmp_path: Path) -> None:
+    files = {"train.py": SCRIPT.format("args = parser.parse_args()")}
+    (alone := tmp_path / "alone").mkdir()
+    out = explained(alone, files)
+    assert "off by default; float16 with --amp (autocast, train.py:7)" in out
+    (used := tmp_path / "used").mkdir()
+    out = explained(used, files | {"other.py": "import train\n"})
+    assert "it is not followed" in out
+
+
+def test_a_module_whose_caller_parses_is_not(tmp_path: Path) -> None:
+    files = {"train.py": SCRIPT.format("def options():\n    args = parser.parse_args()")}
+    assert "it is not followed" in explained(tmp_path, files)

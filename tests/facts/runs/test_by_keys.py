@@ -1,0 +1,101 @@
+"""What only its keys give to a framework, and what a program is seen to give to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+BY_KEYS = "by its keys"
+PROGRAM = """\
+import hydra
+import pytorch_lightning as pl
+
+@hydra.main(config_path="config", config_name="main", version_base=None)
+def main(cfg):
+    pl.seed_everything(cfg.seed)
+    {}
+
+if __name__ == "__main__":
+    main()
+"""
+FILE = """\
+seed: 1
+trainer:
+  accelerator: gpu
+  max_steps: 5
+  limit_val_batches: 5
+  log_every_n_steps: 5
+  precision: 16-mixed
+"""
+OVERRIDE = "python run.py trainer.precision=32\n"
+
+
+def explained(folder: Path, body: str, more: str = "") -> str:
+    files = {"config/main.yaml": FILE, "run.sh": OVERRIDE, "run.py": PROGRAM.format(body) + more}
+    other = PROGRAM.format("pl.Trainer(**cfg.trainer)")
+    return run("explain-config", cwd=project(folder, files | {"other.py": other})).out
+
+
+def test_words_for_hydra_that_a_trainer_gets(tmp_path: Path) -> None:
+    out = explained(tmp_path, "pl.Trainer(**cfg.trainer)")
+    assert "run.sh:1: Lightning, started as run.py\n  compute  precision = 32" in out
+    assert BY_KEYS not in out
+
+
+@pytest.mark.parametrize(
+    "body", ["print(cfg.input_dir)", "model = pl.LightningModule.load_from_checkpoint(cfg.ckpt)"]
+)
+def test_words_for_hydra_of_a_program_that_makes_no_trainer(body: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, body)
+    assert "started as run.py\n  not understood: trainer.precision=32 (run.sh:1)" in out
+    assert "Lightning, started as run.py" not in out
+
+
+def test_words_for_hydra_that_are_not_seen_to_get_to_the_trainer(tmp_path: Path) -> None:
+    out = explained(tmp_path, "start(pl.Trainer, cfg)")
+    assert f"Lightning, started as run.py, {BY_KEYS}" in out
+
+
+SECTION = (
+    "training:\n  learning_rate: 1.0e-5\n  num_train_epochs: 1\n  save_steps: 5\n  bf16: true\n"
+)
+SECTION += "  per_device_train_batch_size: 1\nmodel: m\n"
+TRAINS = """\
+import yaml
+from transformers import TrainingArguments
+
+config = yaml.safe_load(open("out/a.yaml"))
+if __name__ == "__main__":
+    print(config["model"], config["save_steps"], config["num_train_epochs"])
+    print(config["learning_rate"], config["per_device_train_batch_size"])
+    TrainingArguments("o", bf16=config["{}"].get("bf16", True))
+"""
+
+
+@pytest.mark.parametrize(("section", "is_followed"), [("training", True), ("train", False)])
+def test_a_section_counts_as_read_if_the_program_asks_for_it(
+    section: str, is_followed: bool, tmp_path: Path
+) -> None:
+    files = {"out/a.yaml": SECTION, "train.py": TRAINS.format(section)}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert (f"Hugging Face Trainer, {BY_KEYS}" not in out) == is_followed
+
+
+ACCELERATE = "mixed_precision: fp16\ndistributed_type: MULTI_GPU\nnum_processes: 2\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "is_given"),
+    [
+        ("accelerate launch --config_file a.yaml train.py\n", True),
+        ("accelerate launch --config_file b.yaml train.py\n", False),
+        ("cat > a.yaml <<EOF\nx: 1\nEOF\naccelerate launch --config_file a.yaml train.py\n", True),
+    ],
+)
+def test_a_file_that_a_command_names(script: str, is_given: bool, tmp_path: Path) -> None:
+    files = {"a.yaml": ACCELERATE, "run.sh": script, "train.py": "import accelerate\n"}
+    out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
+    assert (BY_KEYS not in out) == is_given
