@@ -47,6 +47,48 @@ LISTS = [
         "xs = [wide, wide]\nfor _ in r: xs.append(half)\n*others, last = xs\nlast.numpy()",
         "bfloat16 float32",
     ),
+    ("a copy", "list((half, wide))[1].numpy()", "float32"),
+    (
+        "a copy is another list",
+        "xs = [wide]\nys = list(xs)\nys[0] = half\nxs[0].numpy()",
+        "float32",
+    ),
+    ("a set", "list({half, wide})[1].numpy()", "bfloat16 float32"),
+    ("a star in the middle", "a, *b, c = [wide, half, half, wide]\nc.numpy()", "float32"),
+    ("what the star takes", "a, *b, c = [wide, half, half, wide]\nb[1].numpy()", "bfloat16"),
+    (
+        "unpacked in two steps",
+        "a, *b = [half, wide, half]\nwider, narrow = b\nwider.numpy()",
+        "float32",
+    ),
+    (
+        "a slice is assigned",
+        "xs = [wide, wide]\nxs[1:] = [half for _ in r]\nxs[0].numpy()",
+        "float32",
+    ),
+    (
+        "a slice of unknown length is assigned",
+        "xs = [wide, wide]\nxs[1:] = [half for _ in r]\nxs[1].numpy()",
+        "bfloat16 float32",
+    ),
+    ("a slice of a list", "xs = [wide, half, wide]\nxs[1:3] = [wide]\nxs[1].numpy()", "float32"),
+    ("the last is assigned", "xs = [wide, wide]\nxs[-1] = half\nxs[0].numpy()", "float32"),
+    (
+        "one of them is assigned",
+        "xs = [wide, wide]\nxs[r] = half\nxs[0].numpy()",
+        "bfloat16 float32",
+    ),
+    ("the last two", "xs = [half, wide, wide]\nxs[-2:][0].numpy()", "float32"),
+    (
+        "all but the last of a list that grows",
+        "xs = [wide, half]\nfor _ in r: xs.append(half)\nxs[:-1][0].numpy()",
+        "float32",
+    ),
+    (
+        "all but the last may be all that is known",
+        "xs = [wide]\nfor _ in r: xs.append(half)\nxs[:-1][0].numpy()",
+        "bfloat16 float32",
+    ),
     (
         "one side of a branch puts another first",
         "xs = [wide] if r else [half]\nfor _ in r: xs.append(half)\ntorch.cat(xs).numpy()",

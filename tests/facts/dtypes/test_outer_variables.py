@@ -149,6 +149,46 @@ GLOBALS = [
 CASES = [*CLOSURES, *HOOKS, *GLOBALS]
 
 
+KEPT = (
+    "STORE = {}\nLAST = None\ndef keep(k, x):\n    global LAST\n    STORE[k] = x\n    LAST = x\n"
+    "def step(x):\n    keep('a', x)\n    keep('b', x.float())\n"
+)
+FROM_OUTSIDE = [
+    ("through two functions", f"{KEPT}step({HALF})\nSTORE['a'].numpy()\n", "bfloat16"),
+    ("under another key", f"{KEPT}step({HALF})\nSTORE['b'].numpy()\n", "float32"),
+    ("cast before", f"{KEPT}step({HALF}.float())\nSTORE['a'].numpy()\n", "float32"),
+    ("global, the last of two", f"{KEPT}step({HALF})\nLAST.numpy()\n", "bfloat16 float32"),
+    (
+        "global, cast before",
+        f"{KEPT}def run(x):\n    keep('a', x.float())\nrun({HALF})\nLAST.numpy()\n",
+        "float32",
+    ),
+    (
+        "from a function",
+        f"{KEPT}def main():\n    step({HALF})\n    STORE['a'].numpy()\nmain()\n",
+        "bfloat16 float32",
+    ),
+    (
+        "from a function, cast before",
+        f"{KEPT}def main():\n    step({HALF}.float())\n    STORE['a'].numpy()\nmain()\n",
+        "float32",
+    ),
+    (
+        "a variable of the same name is another one",
+        f"{KEPT}def run(x):\n    STORE = {{}}\n    STORE['a'] = x\n    keep('a', x.float())\n"
+        f"run({HALF})\nSTORE['a'].numpy()\n",
+        "float32",
+    ),
+    (
+        "a function that changes it, too",
+        f"{KEPT}def run(x):\n    keep('a', x)\n    STORE['c'] = x.float()\n"
+        f"run({HALF})\nSTORE['c'].numpy()\n",
+        "float32",
+    ),
+]
+CASES += FROM_OUTSIDE
+
+
 @pytest.mark.parametrize(
     ("source", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )

@@ -7,10 +7,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import takewhile
 
-from precision_lint.facts.dtypes.domain.containers import item_of, unpacked, with_item
-from precision_lint.facts.dtypes.domain.lattice import by_facet, join, join_all, reading
+from precision_lint.facts.dtypes.domain.containers import (
+    entries_of,
+    starred,
+    unpacked,
+    with_entries,
+    with_item,
+    with_position,
+    with_slice,
+)
+from precision_lint.facts.dtypes.domain.indexes import bounds_of, integer
+from precision_lint.facts.dtypes.domain.lattice import by_facet, join, reading
 from precision_lint.facts.dtypes.domain.values import (
     UNKNOWN,
     Constant,
@@ -72,8 +80,6 @@ def bind(target: ast.expr, value: Value, env: Environment) -> None:
             _bind_path(dotted(target), value, env)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(targets, value, env)
-        case ast.Starred(value=inner):
-            bind(inner, Sequence(value), env)
         case ast.Subscript(value=owner, slice=key):
             path = dotted(owner)
             held = env.get(path) if path else None
@@ -93,14 +99,11 @@ def with_assigned(
     held: Dictionary | Sequence, key: ast.expr, value: Value, env: Environment
 ) -> Value:
     """A container after `held[key] = value`."""
-    position = key.value if isinstance(key, ast.Constant) else None
-    match held:
-        case Dictionary():
-            return with_item(held, _key(key, env), value)
-        case Sequence(items=tuple(items)) if isinstance(position, int) and position < len(items):
-            changed = (*items[:position], value, *items[position + 1 :])
-            return Sequence(join_all(changed), changed)
-    return Sequence(join(held.item, item_of(value) if isinstance(key, ast.Slice) else value))
+    if isinstance(held, Dictionary):
+        return with_item(held, _key(key, env), value)
+    if isinstance(key, ast.Slice):
+        return with_slice(held, bounds_of(key), value)
+    return with_position(held, integer(key), value)
 
 
 def _key(key: ast.expr, env: Environment) -> Value:
@@ -126,6 +129,31 @@ def replace_everywhere(held: Value, value: Value, env: Environment) -> None:
     for name, other in [*env.items()]:
         if isinstance(other, Instance) and other.fields and other is not value:
             env[name] = _after_change(other, held, value)
+    if isinstance(held, Sequence | Dictionary):
+        _change_entries(held, value, env)
+
+
+def _change_entries(held: Value, value: Value, env: Environment) -> None:
+    """A list or a mapping changed that is an entry of others: `d.setdefault(key, []).append(x)`.
+
+    Other entries may look like it, so each may be as it was. The object stays the one that the
+    container holds: it may be changed once more.
+    """
+    holders = {
+        id(other): other
+        for other in env.values()
+        if isinstance(other, Sequence | Dictionary) and other is not value
+        if any(one is held for one in entries_of(other))
+    }
+    if not holders:
+        return
+    now = join(held, value)
+    changed = {
+        each: with_entries(other, lambda one: now if one is held else one)
+        for each, other in holders.items()
+    }
+    for name, other in [*env.items()]:
+        env[name] = now if other is value else changed.get(id(other), other)
 
 
 def _after_change(owner: Instance, held: Value, value: Value) -> Instance:
@@ -173,11 +201,14 @@ def _bind_path(path: str | None, value: Value, env: Environment) -> None:
 
 def _unpack(targets: list[ast.expr], value: Value, env: Environment) -> None:
     value = reading(value)
-    if isinstance(value, Sequence) and (value.items is None or len(value.items) != len(targets)):
-        plain = takewhile(lambda target: not isinstance(target, ast.Starred), targets)
-        value = Sequence(value.item, head=value.beginning[: len(list(plain))])
+    star = next((at for at, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
     for position, target in enumerate(targets):
-        bind(target, unpacked(value, position), env)
+        after = len(targets) - 1 - position
+        if isinstance(target, ast.Starred):
+            bind(target.value, starred(value, position, after), env)
+        else:
+            is_after = star is not None and position > star
+            bind(target, unpacked(value, -1 - after if is_after else position), env)
 
 
 def _forget(path: str, env: Environment) -> None:

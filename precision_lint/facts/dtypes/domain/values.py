@@ -278,11 +278,15 @@ class ModelOutput:
 
 @frozen
 class FunctionValue:
-    """A function, method or lambda of the project; `receiver` is what it is bound to."""
+    """A function, method or lambda of the project; `receiver` is what it is bound to.
+
+    `is_bare` if it is what its decorators are given: a call of it does not run them.
+    """
 
     definition: Function
     receiver: Value | None = None
     closure: Mapping[str, Value] | None = field(default=None, compare=False, hash=False)
+    is_bare: bool = False
 
 
 @frozen

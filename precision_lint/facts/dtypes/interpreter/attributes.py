@@ -6,6 +6,8 @@ import ast
 from dataclasses import replace
 
 from precision_lint.facts.dtypes._generated.operators import METHODS
+from precision_lint.facts.dtypes.domain.containers import sliced
+from precision_lint.facts.dtypes.domain.indexes import bounds_of
 from precision_lint.facts.dtypes.domain.lattice import join, join_all
 from precision_lint.facts.dtypes.domain.terms import Step, Term
 from precision_lint.facts.dtypes.domain.values import (
@@ -225,10 +227,8 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
             return owner.item
         case Sequence(head=head), Constant(value=int(position)) if 0 <= position < len(head):
             return head[position]
-        case Sequence(items=tuple(items)), _ if isinstance(node.slice, ast.Slice):
-            return _slice(owner, items, node.slice)
         case Sequence(), _ if isinstance(node.slice, ast.Slice):
-            return Sequence(owner.item)
+            return sliced(owner, bounds_of(node.slice))
         case Sequence(), _:
             return owner.item
         case Dictionary(), Constant(value=key):
@@ -358,20 +358,6 @@ def _of_setting(
             value = configured(value, choice)
         picked = join(picked, owner.item if value is None else value)
     return picked
-
-
-def _slice(owner: Sequence, items: tuple[Value, ...], node: ast.Slice) -> Sequence:
-    bounds: list[int | None] = []
-    for part in (node.lower, node.upper, node.step):
-        match part:
-            case None:
-                bounds.append(None)
-            case ast.Constant(value=int(bound)) if bound or part is not node.step:
-                bounds.append(bound)
-            case _:
-                return Sequence(owner.item)
-    kept = items[slice(*bounds)]
-    return Sequence(join_all(kept), kept)
 
 
 def _scalar_of_item(owner: Tensor, index: Value, node: ast.expr) -> bool | None:

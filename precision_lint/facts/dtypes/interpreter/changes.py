@@ -23,6 +23,7 @@ from precision_lint.facts.dtypes.domain.values import (
     ModelOutput,
     OneOf,
     Sequence,
+    Symbol,
     Tensor,
     Unknown,
     Value,
@@ -34,11 +35,17 @@ from precision_lint.facts.dtypes.interpreter import casts, models, training
 from precision_lint.facts.dtypes.interpreter.assignments import Assignments
 from precision_lint.facts.dtypes.interpreter.invocation import call_site
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
-from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, TAKING_IN, changed
+from precision_lint.facts.dtypes.syntax.mutations import (
+    CHANGING,
+    CHANGING_LISTS,
+    MUTATING,
+    TAKING_IN,
+    changed,
+)
 from precision_lint.facts.dtypes.syntax.relevance import kept_by, registration
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32, FLOATING
-from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.syntax import callee_name, dotted
 
 
 class Changes:
@@ -62,6 +69,11 @@ class Changes:
                 parts = [self._evaluate(part, env) for part in node.args]
                 casts.take_in(self._evaluate.read(owner, env), parts, env)
         match node:
+            case ast.Call(args=[owner, *given]) if callee_name(node) in CHANGING_LISTS:
+                method = CHANGING_LISTS[callee_name(node)]
+                change = ast.copy_location(ast.Call(node.func, given[:1], []), node)
+                if isinstance(self._evaluate.read(node.func, env), Symbol):
+                    self._change(self._entry(owner, env), method, change, env)
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in MUTATING:
                 self._change(self._entry(owner, env), method, node, env)
             case ast.Call() if (made := registration(node)) is not None and made[1] is not None:

@@ -51,7 +51,20 @@ def _connected(is_or: bool, sides: list[bool | None]) -> bool | None:
     return None if None in sides else not is_or
 
 
+def surely_given(name: str) -> str:
+    """A path that is known while a variable holds what a call certainly gives: it is not None.
+
+    It ends where the variable is assigned, as all paths of its name do.
+    """
+    return f"{name}. is given"
+
+
 def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, env: Known) -> bool | None:
+    match left, op, right:
+        case ast.Name(id=name), ast.Is() | ast.IsNot(), ast.Constant(value=None) if (
+            surely_given(name) in env
+        ):
+            return isinstance(op, ast.IsNot)
     for one in _constant(left, env):
         for other in _constant(right, env):
             try:

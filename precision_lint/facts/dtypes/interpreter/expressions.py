@@ -18,6 +18,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Condition,
     Constant,
     Dictionary,
+    Dtype,
     FunctionValue,
     Instance,
     Model,
@@ -37,7 +38,7 @@ from precision_lint.facts.dtypes.interpreter import (
     iterating,
     loaded_in_half,
 )
-from precision_lint.facts.dtypes.interpreter.decisions import decided
+from precision_lint.facts.dtypes.interpreter.decisions import decided, surely_given
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.narrowing import refine, without_bfloat16
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
@@ -105,7 +106,7 @@ class Evaluator:
         if self._passes_over(node):
             return Sequence(UNKNOWN)
         items = tuple(self.spread(item, env) for item in node.elts)
-        if _is_long(node):
+        if _is_long(node) or isinstance(node, ast.Set):  # a set has no order
             return Sequence(join_all(items))
         starred = (at for at, item in enumerate(node.elts) if isinstance(item, ast.Starred))
         first = next(starred, None)
@@ -304,6 +305,7 @@ class Evaluator:
         if isinstance(node, ast.YieldFrom):
             value = item_of(value)
         self.frame.yielded = join_all([self.frame.yielded, value])
+        self.frame.yielding.append(self.frame.region)
         return UNKNOWN
 
     # Operators
@@ -368,6 +370,8 @@ class Evaluator:
         inner = env
         for value in node.values:
             values.append(self(value, inner))
+            if isinstance(node.op, ast.Or) and _is_true(value, values[-1], env):
+                return values[-1]
             inner = refine(self, value, inner, isinstance(node.op, ast.And))
         if any(isinstance(value, Condition) for value in values):
             return Condition(self.span_of(node))
@@ -442,6 +446,12 @@ _EVALUATE: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Call: Evaluator.call,
     ast.JoinedStr: Evaluator.text,
 }
+
+
+def _is_true(node: ast.expr, value: Value, env: Environment) -> bool:
+    """True for a dtype that a call certainly gives: `or` takes nothing after it."""
+    is_given = isinstance(node, ast.Name) and surely_given(node.id) in env
+    return is_given and isinstance(value, Dtype)
 
 
 def _is_false(value: Value) -> bool:

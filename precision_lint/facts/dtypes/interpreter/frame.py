@@ -64,6 +64,8 @@ class Frame:
     """The expression of the current statement, if nobody takes its value."""
     returned: Value = BOTTOM
     yielded: Value = BOTTOM
+    yielding: list[Region | None] = field(default_factory=list)
+    """The autocast regions around what is yielded: those of a context that a generator makes."""
     changed: dict[OuterName, Change] = field(default_factory=dict)
     """What calls in the body leave in variables of other scopes."""
     rejections: dict[ast.Call, tuple[Rejection, ...]] = field(default_factory=dict)

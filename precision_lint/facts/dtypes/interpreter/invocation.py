@@ -9,7 +9,7 @@ from typing import Literal
 
 from precision_lint.facts.dtypes._generated.operators import METHODS
 from precision_lint.facts.dtypes.domain.calls import Argument, CallSite, Rejection
-from precision_lint.facts.dtypes.domain.containers import in_containers, item_of
+from precision_lint.facts.dtypes.domain.containers import in_containers, item_of, with_default
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.domain.lattice import join_all, reading
 from precision_lint.facts.dtypes.domain.terms import Step
@@ -44,6 +44,7 @@ from precision_lint.facts.dtypes.interpreter import (
     attributes,
     builders,
     casts,
+    contexts,
     defaults,
     handing,
     hooking,
@@ -52,6 +53,7 @@ from precision_lint.facts.dtypes.interpreter import (
     methods,
     models,
     sections,
+    standard,
     training,
 )
 from precision_lint.facts.dtypes.interpreter.attributes import named
@@ -144,9 +146,13 @@ def _default_dtype(evaluator: Evaluate, node: ast.Call) -> str:
 
 
 def _given(evaluator: Evaluate, argument: ast.expr, env: Environment) -> Iterator[Argument]:
-    """An argument; in the run of a program, each of those that a starred one stands for."""
+    """An argument; each of those that a starred one stands for, where no rule sees the call.
+
+    In the run of a program, rules see calls with all that they are given.
+    """
     span = evaluator.span_of(argument)
-    if isinstance(argument, ast.Starred) and evaluator.analysis.is_program_run:
+    is_open = evaluator.analysis.is_program_run or not evaluator.frame.records
+    if isinstance(argument, ast.Starred) and is_open:
         match reading(evaluator(argument.value, env)):
             case Sequence(items=tuple(items)):
                 yield from (Argument(item, span) for item in items)
@@ -412,6 +418,11 @@ def _of_symbol(
     env: Environment,
 ) -> Value:
     """The result of a function or class of another package."""
+    package = name.partition(".")[0]
+    if package in _STANDARD:
+        found = _of_standard(evaluator, name, node, given, env)
+        if found is not None:
+            return found
     if name.endswith(".autocast"):
         if isinstance(receiver, LibraryObject):
             return opened_by(receiver, given)
@@ -487,6 +498,27 @@ def _of_symbol(
     return result
 
 
+_STANDARD = frozenset({"asyncio", "functools", "heapq", "itertools", "operator"})
+
+
+def _of_standard(
+    evaluator: Evaluate, name: str, node: ast.Call, given: CallSite, env: Environment
+) -> Value | None:
+    """The result of a function of the standard library that calls others."""
+
+    def called(function: Value, inner: CallSite) -> Value:
+        return applied(evaluator, node, UNKNOWN, reading(function), inner, env)
+
+    def method(owner: Value, written: ast.Call, inner: CallSite) -> Value:
+        assert isinstance(written.func, ast.Attribute)
+        function = member(evaluator, owner, written.func)
+        return applied(evaluator, written, owner, function, inner, env)
+
+    if name.endswith("()"):
+        return standard.got(evaluator, name, node, given, method)
+    return standard.called(evaluator, name, node, given, called)
+
+
 def _overriding(
     analysis: Interprocedural, receiver: Value, function: Value, node: ast.Call
 ) -> list[FunctionValue]:
@@ -529,6 +561,8 @@ def _of_method(
     match name, receiver:
         case "autocast", _:
             return opened("", given)
+        case _, Unknown() if name in contexts.ENTERING and given.arguments:
+            return contexts.entered(evaluator, given.first)
         case _ if name in hooking.HOOKS:
             _call_hook(evaluator, name, receiver, given, node, env)
             return UNKNOWN
@@ -556,6 +590,11 @@ def _of_method(
             return join_all(_of_method(evaluator, name, each, given, node, env) for each in members)
         case Sequence() | Dictionary() if name == "copy":
             return receiver
+        case Dictionary() if name == "setdefault" and given.arguments:
+            changed = with_default(receiver, *given.values[:2])
+            replace_everywhere(receiver, changed, env)
+            key = given.first
+            return changed.of(key.value) if isinstance(key, Constant) else changed.item
         case Sequence(item=Model()) | Dictionary(item=Model()) if name not in _OF_CONTAINERS:
             return _of_modules(evaluator, name, receiver, given, node, env)
         case ClassObject(definition=definition) if name == "from_pretrained":
@@ -744,6 +783,9 @@ def _applied(
                     evaluator.frame, function, inner, node, env
                 ).value
             )
+        case Symbol(name=symbol) if symbol.partition(".")[0] in _STANDARD:
+            found = _of_standard(evaluator, symbol, node, inner.read(), env)
+            return UNKNOWN if found is None else Sequence(found)
         case Symbol(name=symbol):
             return Sequence(functions.function(symbol, inner.read()))
     return UNKNOWN

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from precision_lint.facts.dtypes.domain.containers import item_of
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, join_into
 from precision_lint.facts.dtypes.domain.lattice import by_facet, of_each_item, reading
 from precision_lint.facts.dtypes.domain.terms import Step
@@ -31,11 +30,11 @@ from precision_lint.facts.dtypes.domain.values import (
     caller_chosen,
     some_tensor,
 )
+from precision_lint.facts.dtypes.interpreter.capturing import capture
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.syntax.sources import INTEGRAL_NAME
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, DTYPES, FLOAT8, FLOATING
-from precision_lint.source.python.statements import captured
 
 _ORDINARY = FLOATING - FLOAT8 - {"bfloat16"}
 
@@ -364,30 +363,8 @@ def refine_case(
         case ast.MatchAs(pattern=ast.MatchClass(cls=kind)):
             branch = _by_class(evaluate, subject, evaluate(kind, env), branch, True).copy()
             value = evaluate(subject, branch)
-    _capture(pattern, value, branch)
+    capture(evaluate, pattern, subject, value, branch)
     return branch
-
-
-def _capture(pattern: ast.pattern, value: Value, branch: Environment) -> None:
-    """Bind the names that a pattern captures."""
-    match pattern:
-        case ast.MatchAs(pattern=inner, name=name):
-            if name is not None:
-                branch[name] = value
-            if inner is not None:
-                _capture(inner, value, branch)
-        case ast.MatchStar(name=str(name)):
-            branch[name] = Sequence(value)
-        case ast.MatchSequence(patterns=patterns):
-            value = reading(value)
-            items = value.items if isinstance(value, Sequence) else None
-            if items is None or len(items) != len(patterns):
-                items = (item_of(value),) * len(patterns)
-            for inner, item in zip(patterns, items, strict=True):
-                _capture(inner, item, branch)
-        case _:
-            for name in captured(pattern):
-                branch[name] = UNKNOWN
 
 
 def _with(evaluate: Evaluate, subject: ast.expr, value: Value, env: Environment) -> Environment:

@@ -56,12 +56,29 @@ def called_in(
         return routine
     if frame.function is not None and definition.enclosing is frame.function:
         return replace(routine, closure=closures.over(frame, env))
-    is_top = frame.function is None and definition.enclosing is None
-    if is_top and definition.module is frame.module:
-        return replace(
-            routine, closure={name: env[name] for name in definition.changes & env.keys()}
-        )
+    if definition.enclosing is None and definition.module is frame.module:
+        held = {name: _of_top(frame, name, env) for name in definition.changes}
+        closure = {name: value for name, value in held.items() if value is not None}
+        return replace(routine, closure=closure) if closure or frame.function is None else routine
     return routine
+
+
+def _of_top(frame: Frame, name: str, env: Environment) -> Value | None:
+    """What a variable of the top level holds in a body; None if the calls to it do not say."""
+    if frame.function is None:
+        return env.get(name)
+    if frame.closure is None or name not in frame.closure or not _is_of_top(frame, name):
+        return None
+    if name in env and name not in _own(frame):
+        return env[name]
+    before = frame.closure[name]
+    change = frame.changed.get(OuterName(frame.module, name))
+    return before if change is None else join(before, change.value)
+
+
+def _is_of_top(frame: Frame, name: str) -> bool:
+    """True for a variable of the top level that no function around the body has as well."""
+    return frame.function is not None and frame.function.binding(name) is frame.module
 
 
 def enter(analysis: Interprocedural, frame: Frame, env: Environment) -> None:
@@ -115,7 +132,17 @@ def calling(definition: Function, env: Environment, closure: Mapping[str, Value]
     reads = {name for effect in effects for name in effect.reads}
     closed_over = (name for name in reads if name in closure and _is_changing(closure[name]))
     given = (name for name, value in env.items() if _is_changing(value))
-    return frozenset((*closed_over, *given))
+    top = definition.module.top
+    of_top = (
+        name
+        for name in reads & top.keys() - definition.scope.own
+        if isinstance(function := top[name], Function) and _changes_one_of(function, closure)
+    )
+    return frozenset((*closed_over, *given, *of_top))
+
+
+def _changes_one_of(function: Function, closure: Mapping[str, Value]) -> bool:
+    return any(name in closure for name in function.changes)
 
 
 def take(changed: Mapping[OuterName, Change], frame: Frame, env: Environment) -> None:
@@ -127,7 +154,11 @@ def take(changed: Mapping[OuterName, Change], frame: Frame, env: Environment) ->
         frame.changed[place] = change.after(frame.changed.get(place))
         if isinstance(change.before, _HOLDING):  # an object that has another name here
             replace_everywhere(change.before, join(change.before, change.value), env)
-        if not isinstance(place.scope, Module) and place.name not in _own(frame):
+        if isinstance(place.scope, Module):
+            is_here = place.name in env and _is_of_top(frame, place.name)
+        else:
+            is_here = True
+        if is_here and place.name not in _own(frame):
             _assign(place.name, change.value, env)
 
 

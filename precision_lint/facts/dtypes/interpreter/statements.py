@@ -27,9 +27,10 @@ from precision_lint.facts.dtypes.domain.values import (
     Value,
     Variable,
 )
-from precision_lint.facts.dtypes.interpreter import iterating
+from precision_lint.facts.dtypes.interpreter import contexts, iterating
 from precision_lint.facts.dtypes.interpreter.annotations import annotated
 from precision_lint.facts.dtypes.interpreter.assignments import Assignments
+from precision_lint.facts.dtypes.interpreter.capturing import never_matches
 from precision_lint.facts.dtypes.interpreter.changes import Changes
 from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
 from precision_lint.facts.dtypes.interpreter.frame import Frame
@@ -61,7 +62,7 @@ from precision_lint.source.python.statements import (
     is_leaving,
     unknown_statement,
 )
-from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax import callee_name, last_name
 
 _MOST_ENTRIES = 8
 """Entries of a mapping that a loop takes one by one."""
@@ -81,7 +82,8 @@ _NO_REGIONS = frozenset(
         "record_function", "suppress", "tqdm", "sdp_kernel", "sdpa_kernel", "ThreadPoolExecutor",
         "ProcessPoolExecutor", "Pool", "TemporaryDirectory", "NamedTemporaryFile", "StringIO",
         "BytesIO", "redirect_stdout", "redirect_stderr", "catch_warnings", "Lock", "safe_open",
-        "raises", "SummaryWriter", "fork_rng", "detect_anomaly", "set_detect_anomaly",
+        "raises", "SummaryWriter", "nullcontext", "fork_rng", "detect_anomaly",
+        "set_detect_anomaly",
     }
 )  # fmt: skip
 """Contexts of libraries that have nothing to do with autocast."""
@@ -244,6 +246,8 @@ class StatementInterpreter:
         reaches = []
         is_exhausted = False
         for case in cases:
+            if not self.frame.records and never_matches(self.evaluate, case.pattern, value, env):
+                continue
             branch = refine_case(self.evaluate, subject, value, case.pattern, env)
             if case.guard is not None:
                 self.evaluate(case.guard, branch)
@@ -357,6 +361,8 @@ class StatementInterpreter:
         """`torch.autocast(…).__enter__()`: the rest of the body, or of the block of a `with`."""
         method, opened = context_call(expression)
         context = None if opened is None else self.evaluate.read(opened, env)
+        if isinstance(context, Unknown) and opened is not None and self._may_be_region(opened):
+            context = AutocastContext(None, SOME_DTYPE)
         if not isinstance(context, AutocastContext):
             return False
         if method == "__enter__":
@@ -374,7 +380,7 @@ class StatementInterpreter:
                 continue
             value = self.evaluate(opened, env)
             if item.optional_vars is not None:
-                bind(item.optional_vars, self.entered(value), env)
+                bind(item.optional_vars, contexts.entered(self.evaluate, value), env)
             context = reading(value)
             if isinstance(context, Variable) and not self.analysis.is_intraprocedural:
                 region = region_given(context) if self._may_be_given_region(opened) else None
@@ -395,23 +401,13 @@ class StatementInterpreter:
         """True if a context of which nothing is known may turn autocast on."""
         if self.analysis.is_program_run:
             return not isinstance(opened, ast.Call) or callee_name(opened) not in _NO_REGIONS
-        return self.analysis.is_intraprocedural and may_open_autocast(opened, self.evaluate.source)
+        if not self.analysis.is_intraprocedural:
+            return False
+        is_named = is_named_as_context(opened) and last_name(_called(opened)) not in _NO_REGIONS
+        return is_named or may_open_autocast(opened, self.evaluate.source)
 
     def _may_be_given_region(self, opened: ast.expr) -> bool:
         return may_open_autocast(opened, self.evaluate.source) or is_named_as_context(opened)
-
-    def entered(self, context: Value) -> Value:
-        """What `with context as x` gives to `x`."""
-        match context:
-            case Sequence(items=None, item=yielded):  # a generator made a context manager
-                return yielded
-            case Instance():
-                method = self.analysis.instances.attribute(context, "__enter__")
-                if isinstance(method, FunctionValue):
-                    region = self.frame.region
-                    found = self.analysis.summaries.result(method, Environment(), region).value
-                    return context if isinstance(found, Unknown) else found
-        return context
 
     def attempt(self, node: Try, env: Environment) -> bool:
         start = env.copy()
@@ -429,7 +425,7 @@ class StatementInterpreter:
             inner = start.copy()
             join_into([start, during], inner)
             if handler.name:
-                inner[handler.name] = UNKNOWN
+                bind(ast.Name(handler.name, ast.Store()), self.caught(handler.type, inner), inner)
             if self.block(handler.body, inner):
                 for name in imported:  # `except ImportError: wandb = None`: it has nothing to say
                     if inner.get(name) == Constant(None):
@@ -439,6 +435,17 @@ class StatementInterpreter:
         if not through:
             join_into([during], env)
         return self.block(node.finalbody, env) and through
+
+    def caught(self, kind: ast.expr | None, env: Environment) -> Value:
+        """What `except kind as error` gives to `error`: an object of a class of the project."""
+        kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+        classes = [None if each is None else self.evaluate.read(each, env) for each in kinds]
+        found = [Instance(one.definition) for one in classes if isinstance(one, ClassObject)]
+        return join_all(found) if len(found) == len(kinds) else UNKNOWN
+
+
+def _called(context: ast.expr) -> ast.expr:
+    return context.func if isinstance(context, ast.Call) else context
 
 
 def _opened(context: ast.expr) -> ast.expr:

@@ -100,6 +100,11 @@ class Function:
         return is_implied or self._is_decorated("classmethod")
 
     @property
+    def is_context(self) -> bool:
+        """True for a generator that a decorator makes a context manager."""
+        return self._is_decorated("contextmanager", "asynccontextmanager")
+
+    @property
     def is_property(self) -> bool:
         return self._is_decorated("property", "cached_property", "getter")
 

@@ -20,6 +20,12 @@ TAKING_IN = ADDING | {"add_module", "register_module"}
 MUTATING = ADDING | {"clear", "pop", "remove", "reverse", "sort"}
 """Methods that change a container."""
 
+CHANGING_LISTS = {
+    "heapify": "sort", "heappush": "insert", "insort": "insert", "insort_left": "insert",
+    "insort_right": "insert", "shuffle": "sort",
+}  # fmt: skip
+"""Functions that change the list that they are given first, and the methods that do the same."""
+
 CASTING = frozenset({"bfloat16", "double", "float", "half", "to"})
 """Methods that cast a module in place. A move to a device is no cast."""
 

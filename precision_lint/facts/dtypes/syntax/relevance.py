@@ -198,8 +198,26 @@ def def_uses(
         if not isinstance(node, FunctionDefinition):
             for block in reversed(blocks(node)):
                 pending += [(inner, node) for inner in reversed(block.body)]
+    _link_entries(found)
     _order(found)
     return found
+
+
+def _link_entries(effects: Iterable[DefUse]) -> None:
+    """What is put into `bucket = buckets.setdefault(key, [])` is put into `buckets` as well."""
+    every = [*effects]
+    holders: dict[str, set[str]] = {}
+    for effect in every:
+        match effect.node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(func=ast.Attribute(value=owner, attr="setdefault")),
+            ):
+                effect.writes |= roots(owner)
+                holders.setdefault(name, set()).update(roots(owner))
+    for effect in every if holders else ():
+        named = effect.writes & holders.keys()
+        effect.writes = effect.writes.union(*(holders[name] for name in named))
 
 
 def _order(effects: Sequence[DefUse]) -> None:

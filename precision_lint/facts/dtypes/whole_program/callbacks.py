@@ -89,7 +89,7 @@ def _calling(
     if rows := _uses(entry, parameter):
         yield entry, rows
     if entry.owner is not None:
-        for attribute in _keeping(entry, parameter):
+        for attribute in keeping(entry, parameter):
             for method in entry.owner.functions:
                 if method is not entry and (rows := _uses(method, attribute)):
                     yield method, rows
@@ -111,7 +111,7 @@ def _uses(function: Function, name: str) -> frozenset[int]:
     return rows.union(*(rows_mentioning_in(function, each) for each in variables))
 
 
-def _keeping(entry: Function, parameter: str) -> Iterator[str]:
+def keeping(entry: Function, parameter: str) -> Iterator[str]:
     """The attributes in which a method keeps a parameter, alone or among others."""
     assert not isinstance(entry.node, ast.Lambda)
     for statement in own_statements(entry.node.body):

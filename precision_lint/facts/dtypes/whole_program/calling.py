@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from precision_lint.facts.dtypes.syntax.bodies import Body, bodies_mentioning, rows_mentioning_in
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.syntax.mutations import ADDING
 from precision_lint.facts.dtypes.whole_program import registries
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.program import Program
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import own_statements
+from precision_lint.source.python.syntax import last_name
+
+_MOST_HOLDERS = 3
+"""Variables on the way from a function to a call of it: a list, its copy, that of a loop."""
 
 
 class Calling:
@@ -97,7 +103,7 @@ class Calling:
 
         That is a table that holds it, or a function that returns it: `get_loss("dpo")(logits)`.
         """
-        yield from bodies_mentioning(module, name)
+        yield from _using(module, name)
         for holder in (*module.tables_of(name), *_functions_returning(module, name)):
             yield from self._taking_out_of(module, holder)
 
@@ -188,17 +194,100 @@ def _taking_out(module: Module, holder: str) -> Iterator[tuple[Body, frozenset[i
     `loss = LOSSES[name]` in one statement, `loss(logits)` in another.
     """
     for body, rows in bodies_mentioning(module, holder):
-        block = module.file.tree.body if isinstance(body, Module) else body.node.body
-        statements = own_statements(block if isinstance(block, list) else [])
-        taken = {
-            target.id
-            for statement in statements
-            if isinstance(statement, ast.Assign) and statement.lineno in rows
-            for target in statement.targets
-            if isinstance(target, ast.Name)
-        }
-        uses = (dict(bodies_mentioning(module, name)).get(body, frozenset()) for name in taken)
-        yield body, rows.union(*uses)
+        yield body, _with_uses(module, body, rows, lambda _: True)
+
+
+def _using(module: Module, name: str) -> tuple[tuple[Body, frozenset[int]], ...]:
+    """The bodies that mention a function, with the uses of the variables that they put it into.
+
+    `callbacks = [report]` in one statement, `for callback in callbacks: callback(x)` in others.
+    """
+
+    def puts(value: ast.expr) -> bool:
+        return any(_is_named(each, name) for each in _held_in(value))
+
+    def uses(body: Body, rows: frozenset[int]) -> frozenset[int]:
+        is_put = any(_names_uncalled(module, row, name) for row in rows)
+        return _with_uses(module, body, rows, puts) if is_put else rows
+
+    return module.fact(
+        (_using, name),
+        lambda: tuple((body, uses(body, rows)) for body, rows in bodies_mentioning(module, name)),
+    )
+
+
+def _names_uncalled(module: Module, row: int, name: str) -> bool:
+    """True for a row that may put a function somewhere: no call of it, no import, no `__all__`."""
+    line = module.file.text.line(row)
+    if line.lstrip().startswith(("from ", "import ")):
+        return False
+    for other in (f"{name}(", f'"{name}"', f"'{name}'"):
+        line = line.replace(other, "")
+    return name in line
+
+
+def _is_named(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name | ast.Attribute) and last_name(node) == name
+
+
+def _held_in(value: ast.expr) -> Iterator[ast.expr]:
+    """What a variable holds: a function, the parts of a display, the branches of a choice."""
+    match value:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+            pass
+        case ast.Dict(values=parts):
+            pass
+        case ast.IfExp(body=body, orelse=orelse):
+            parts = [body, orelse]
+        case _:
+            parts = []
+            yield value
+    for part in parts:
+        yield from _held_in(part)
+
+
+def _with_uses(
+    module: Module, body: Body, rows: frozenset[int], puts: Callable[[ast.expr], bool]
+) -> frozenset[int]:
+    """Some rows of a body, with those that use the variables which they assign.
+
+    `puts` says which values count at first. What a loop takes out of a list is a variable, too.
+    """
+    block = module.file.tree.body if isinstance(body, Module) else body.node.body
+    statements = own_statements(block) if isinstance(block, list) else ()
+    binding = [bound for each in statements if (bound := _bound_by(each)) is not None]
+    taken: set[str] = set()
+    found = rows
+    for _ in range(_MOST_HOLDERS):
+        names = {
+            name
+            for value, targets in binding
+            if not found.isdisjoint(range(value.lineno, (value.end_lineno or value.lineno) + 1))
+            and (taken or puts(value))
+            for name in targets
+        } - taken
+        if not names:
+            break
+        taken |= names
+        mentioned = (dict(bodies_mentioning(module, name)).get(body) for name in names)
+        found = found.union(*filter(None, mentioned))
+    return found
+
+
+def _bound_by(statement: ast.stmt) -> tuple[ast.expr, list[str]] | None:
+    """What a statement takes and the variables that it puts it into, or parts of it."""
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            return value, [each.id for each in targets if isinstance(each, ast.Name)]
+        case ast.For(target=target, iter=value):
+            return value, [each.id for each in walk(target) if isinstance(each, ast.Name)]
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[*_, value]
+            )
+        ) if method in ADDING:
+            return value, [name]
+    return None
 
 
 def _functions_returning(module: Module, name: str) -> tuple[str, ...]:

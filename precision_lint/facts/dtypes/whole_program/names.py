@@ -90,8 +90,9 @@ class Names:
             found = join_all(each)
         fillers: frozenset[str] = frozenset()
         if isinstance(found, Dictionary) and not self._analysis.is_intraprocedural:
-            fillers = registries.fillers(module, name)
-            found = registries.filled(self._program, module, name, found)
+            filled = registries.filled(self._program, module, name, found)
+            if filled is not None:
+                found, fillers = filled, registries.fillers(module, name)
         changing = [
             (function, rows)
             for function, rows in module.changing.get(name, ())

@@ -33,11 +33,11 @@ def fillers(module: Module, table: str) -> frozenset[str]:
     return _tables(module).get(table, frozenset())
 
 
-def filled(program: Program, module: Module, table: str, value: Dictionary) -> Dictionary:
-    """A table of a module with what decorators put into it. Others fill one that stays empty."""
+def filled(program: Program, module: Module, table: str, value: Dictionary) -> Dictionary | None:
+    """A table of a module with what decorators put into it; None if they put nothing there."""
     found = [*_registered(program, module, table)][: _MOST_REGISTERED + 1]
     if not found:
-        return Dictionary(UNKNOWN, None, value.default) if value.items == () else value
+        return None
     if len(found) > _MOST_REGISTERED:
         return Dictionary(UNKNOWN, None, value.default)
     item = join_all([value.item, *(each for _, each in found)])

@@ -9,7 +9,13 @@ from functools import reduce
 from typing import TypeAlias, TypeVar
 
 from precision_lint.facts.dtypes.domain.calls import Argument, Call, CallSite, Region, as_receiver
-from precision_lint.facts.dtypes.domain.containers import item_of, keyword_of, unpacked, value_of
+from precision_lint.facts.dtypes.domain.containers import (
+    item_of,
+    keyword_of,
+    starred,
+    unpacked,
+    value_of,
+)
 from precision_lint.facts.dtypes.domain.environment import Environment
 from precision_lint.facts.dtypes.domain.lattice import (
     join,
@@ -206,6 +212,8 @@ class Resolution:
             return functions.as_mapping(value)
         if step.kind == "unpacked":
             return unpacked(value, step.position)
+        if step.kind == "starred":
+            return starred(value, step.position, int(step.name))
         if step.kind == "value":
             return value_of(value)
         if step.kind == "keyword":

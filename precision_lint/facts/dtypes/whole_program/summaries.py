@@ -34,10 +34,13 @@ from precision_lint.facts.dtypes.domain.values import (
 from precision_lint.facts.dtypes.interpreter import casts, outer_variables
 from precision_lint.facts.dtypes.interpreter.annotations import annotated
 from precision_lint.facts.dtypes.interpreter.entries import Summary, Table
+from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
 from precision_lint.facts.dtypes.interpreter.frame import Change, Frame
+from precision_lint.facts.dtypes.interpreter.invocation import applied
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.facts.dtypes.syntax.relevance import DefUse, backward_slice
+from precision_lint.facts.dtypes.whole_program import decorating, surely_given
 from precision_lint.facts.dtypes.whole_program.activations import Activations
 from precision_lint.facts.dtypes.whole_program.constructions import attributes_left
 from precision_lint.facts.dtypes.whole_program.leading_back import leads_to
@@ -57,6 +60,7 @@ class Summaries:
         self._analysis = analysis
         self._activations = activations
         self._table = table
+        self._decorating = decorating.Decorating(analysis)
         self._kinds: dict[Function, int] = {}
         """How many kinds of arguments each function was summarized for."""
 
@@ -71,7 +75,11 @@ class Summaries:
         """What calling a function of the project does; `env` takes what the call changes."""
         definition = routine.definition
         parameters = bound(self._analysis, definition, routine.receiver, given)
+        wrapper = None if self._analysis.is_intraprocedural else self._decorating.wrapper(routine)
+        if wrapper is not None:
+            return self._wrapped(frame, wrapper, routine, parameters, given, node, env)
         self._analysis.records.call_of(frame, node, definition, parameters)
+        surely_given.mark(definition, parameters, node, given, frame)
         is_followed = (
             node is not frame.discarded
             or self._counts_whole(routine, parameters)
@@ -89,6 +97,24 @@ class Summaries:
         _apply_side_effects(summary, routine, parameters, node, env)
         casts.cast_by(routine, parameters, env)
         return summary
+
+    def _wrapped(
+        self,
+        frame: Frame,
+        wrapper: Value,
+        routine: FunctionValue,
+        parameters: Environment,
+        given: CallSite,
+        node: ast.Call,
+        env: Environment,
+    ) -> Summary:
+        """What a call of a function does that a decorator has put another one in the place of."""
+        if not decorating.hands_on(wrapper):
+            parameters = Environment(dict.fromkeys(parameters, UNKNOWN))
+        self._analysis.records.call_of(frame, node, routine.definition, parameters)
+        evaluate = Evaluator(self._analysis, frame)
+        inner = decorating.given_to_wrapper(routine, given)
+        return Summary(applied(evaluate, node, UNKNOWN, wrapper, inner, env))
 
     def result(self, routine: FunctionValue, given: Environment, region: Region | None) -> Summary:
         """What a function returns for arguments like these."""
@@ -184,12 +210,25 @@ class Summaries:
         )
         value = frame.returned
         if not isinstance(frame.yielded, Bottom):
-            value = Sequence(frame.yielded)
+            opened = definition.is_context and any(frame.yielding)
+            value = _region_entered(frame) if opened else Sequence(frame.yielded)
         if self._analysis.is_program_run and definition.is_initialiser:
             held += attributes_left(definition, frame)
         left = {name: join_all([end.get(name, UNKNOWN) for end in frame.exits]) for name in held}
         rejections = tuple(one for found in frame.rejections.values() for one in found)
         return Summary(value, left, outer_variables.left(definition, closure, frame), rejections)
+
+
+def _region_entered(frame: Frame) -> Value:
+    """The autocast region that a generator is in where it yields, as who enters it has it."""
+    return join_all(
+        [
+            AutocastContext(None, None)
+            if each is None
+            else AutocastContext(each.device, each.dtype)
+            for each in frame.yielding
+        ]
+    )
 
 
 def _is_container(value: Value) -> bool:
@@ -268,6 +307,7 @@ def _closed_over(routine: FunctionValue) -> Hashable:
         return None
     closure = routine.closure
     reads = {name for effect in routine.definition.def_uses for name in effect.reads}
+    reads |= routine.definition.changes
     if isinstance(routine.definition.node, ast.Lambda):
         reads = {each.id for each in walk(routine.definition.node) if isinstance(each, ast.Name)}
     return tuple((name, _key(closure[name])) for name in sorted(reads) if name in closure)
