@@ -84,7 +84,14 @@ def become(ways: Sequence[Way], value: object) -> Become | None:
         return Become(
             by=ast.unparse(step.whole.test if isinstance(step.whole, ast.If) else step.whole)
         )
+    if not distinct and not found and not is_name and not any(map(_has_place, ways)):
+        return Become("not used")  # a branch that it does not take would give something
     return Become(next(iter(distinct.values()))) if distinct else None
+
+
+def _has_place(way: Way) -> bool:
+    """True if a place is in the branch itself that a condition decides."""
+    return any(step.has_place for step in way)
 
 
 def _says_more(value: object) -> bool:

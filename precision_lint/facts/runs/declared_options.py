@@ -8,6 +8,7 @@ gets by default and what another value of the option makes of it.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice
@@ -144,7 +145,9 @@ class _Follower:
     def rows(self, one: Occurrence) -> Iterator[tuple[str, Occurrence]]:
         """The places that an option is for, each with what it gets."""
         name = self._destination(one)
-        if not has_default(one) or not self._is_clear(one, name) or self._always_given(one, name):
+        if not has_default(one) or not self._has(one):
+            return
+        if not self._is_clear(one, name) or self._always_given(one, name):
             return
         ends = ends_of(Asked(name), self.program)
         used = [*self._evaluated(one, name, ends)]
@@ -183,7 +186,34 @@ class _Follower:
         return declared.path[-1] if declared is not None else one.name
 
     def _declared(self, name: str) -> Sequence[Declaration]:
-        return self.program.options.get(name, ())
+        """What the program declares by a name: a parser that another program makes is none of its
+        own, where one file has several.
+        """
+        found = self.program.options.get(name, ())
+        called = tuple(
+            each for each in found if self._is_called(each.origin.source.path, each.origin.span)
+        )
+        return called or found
+
+    def _is_called(self, path: Path, span: Span) -> bool:
+        """False for what a function declares that the program never mentions."""
+        file = self.program.project.module(path)
+        if file is None:
+            return True
+        around = (
+            node.name
+            for node in file.tree.body
+            if isinstance(node, ast.FunctionDef)
+            if file.span_of(node).start <= span.start < file.span_of(node).end
+        )
+        name = next(around, "")
+        return not name or self._mentions(name)
+
+    def _mentions(self, name: str) -> bool:
+        """True if a file of the program mentions a function, and not only defines it."""
+        mentioned = re.compile(rf"(?<!def )\b{re.escape(name)}\b")
+        text = self.program.project.config_files.text
+        return any(mentioned.search(text(path)) for path in self.program.paths)
 
     def _is_clear(self, one: Occurrence, name: str) -> bool:
         """True if one declaration alone gives the option its default: fields of classes that get it
@@ -204,6 +234,10 @@ class _Follower:
     def _is_of(self, one: Occurrence, declared: Declaration) -> bool:
         is_here = declared.origin.source.path == self.path
         return is_here and declared.owner == self._owner(one)
+
+    def _has(self, one: Occurrence) -> bool:
+        """False for an option of a parser that only other programs make."""
+        return self._is_called(self.path, one.origin.span)
 
     def _always_given(self, one: Occurrence, name: str) -> str:
         """The class of a field that each call of the class gives: no run has its default."""

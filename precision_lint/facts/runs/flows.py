@@ -376,7 +376,7 @@ class _Flow:
             case ast.If(test=test, body=body, orelse=orelse) as parent if test is node:
                 for statement in (*body, *_nested(body), *orelse):
                     for found in self._chosen(statement, file):
-                        is_place = isinstance(found, TorchPlace)
+                        is_place = isinstance(found, TorchPlace) and _is_in(found, statement)
                         yield found, Step(node, parent, file, statement, has_place=is_place)
                 for statement in _after_exit(parent, file):
                     for place in places_within(statement, file):
@@ -679,6 +679,11 @@ class _Flow:
                         yield from self._starts(Asked(key))
                 case ast.keyword() | ast.Assign():
                     yield from kept_for_loading(read, key, file)
+
+
+def _is_in(place: TorchPlace, statement: ast.stmt) -> bool:
+    """True for a place in a statement itself, and not where what it assigns goes."""
+    return statement.lineno <= place.node.lineno <= (statement.end_lineno or 0)
 
 
 def _made_by(node: ast.expr, found: ast.expr, file: ParsedPython) -> Step | None:

@@ -35,6 +35,7 @@ def explained(folder: Path, code: str, setting: str) -> str:
 DEPENDING = "Engine(dtype=torch.float32 if cfg.fp16 else torch.bfloat16)"
 NESTED = "Engine(dtype=torch.float16 if cfg.fp16 else (torch.bfloat16 if x else torch.float32))"
 ASSIGNED = "kind = torch.float32\nif cfg.fp16:\n    kind = torch.float16\nEngine(dtype=kind)"
+ENTRY = "more = {}\nif cfg.fp16:\n    more['dtype'] = torch.float32\nEngine(**more)"
 POLICY = "policy = None\nif cfg.fp16:\n    policy = BRAIN\nEngine(dtype=policy)"
 AGAIN = (
     "kind = cfg.kind_dtype\nEngine(dtype=kind if kind in ['auto', None] else getattr(torch, kind))"
@@ -52,6 +53,9 @@ NEGATED = "Engine(amp_dtype=not cfg.fp16)"
         (NESTED, "fp16: false", "made by torch.bfloat16 if x else torch.float32"),
         (ASSIGNED, "fp16: true", "float16"),
         (POLICY, "fp16: true", "BRAIN"),
+        (POLICY, "fp16: false", "not used"),
+        (ENTRY, "fp16: true", "float32"),
+        (ENTRY, "fp16: false", "not used"),
         (AGAIN, "kind_dtype: auto", "auto"),
         (AGAIN, "kind_dtype: bfloat16", "bfloat16"),
         (COMPARED, "kind_dtype: half", "float16"),

@@ -194,3 +194,50 @@ def test_a_branch_for_another_switch_is_not_for_an_option(tmp_path: Path) -> Non
     out = explained(tmp_path, program(declared, *body))
     rows = [line for line in out.splitlines() if "4-bit products" in line]
     assert all("load_in_4bit" in line.rpartition("train.py")[2] for line in rows)
+
+
+SEVERAL = """\
+import argparse
+
+def options_of_training():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--amp", action="store_true")
+    return parser.parse_args()
+
+def options_of_serving():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--amp", action="store_true")
+    return parser.parse_args()
+"""
+USES = """\
+import torch
+from tools import options_of_{}
+
+def main():
+    args = options_of_{}()
+    {}
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_of_several_parsers_in_a_file_a_program_has_those_that_it_makes(tmp_path: Path) -> None:
+    files = {
+        "tools.py": SEVERAL,
+        "train.py": USES.format("training", "training", REGION),
+        "serve.py": USES.format("serving", "serving", "print(args.port)"),
+    }
+    out = explained(tmp_path, files)
+    assert 'float16 with --amp (autocast, train.py:6)  tools.py:5  "--amp"' in out
+    assert "serve.py:" not in out
+    assert "(autocast, serve.py" not in out
+    assert "tools.py:10" in out.split("(autocast")[1]
+
+
+def test_a_program_that_makes_several_parsers_says_nothing_of_what_they_share(
+    tmp_path: Path,
+) -> None:
+    both = USES.format("training", "training", REGION) + "\nfrom tools import options_of_serving\n"
+    out = explained(tmp_path, {"tools.py": SEVERAL, "train.py": both})
+    assert "(autocast" not in out
