@@ -259,7 +259,7 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case Instance(), Constant(value=str(key)) if (field := owner.field(key)) is not None:
             return field
         case Instance(), _:
-            return iterating.entry(evaluator.analysis, owner) or UNKNOWN
+            return iterating.entry(evaluator.analysis, owner, index) or UNKNOWN
         case Model(members=(_, *_) as members), Constant(value=int(position)):
             is_there = -len(members) <= position < len(members)
             return members_of(owner)[position] if is_there else UNKNOWN

@@ -28,7 +28,7 @@ def iterated(analysis: Interprocedural, value: Value) -> Value:
                     return several
                 case Instance() as iterator if one := _result(analysis, iterator, "__next__"):
                     return Sequence(one)
-            if items is None and (one := entry(analysis, made)) is not None:
+            if items is None and (one := entry(analysis, made, UNKNOWN)) is not None:
                 return Sequence(one)
     return value
 
@@ -38,19 +38,21 @@ def item(analysis: Interprocedural, value: Value) -> Value:
     return item_of(iterated(analysis, value))
 
 
-def entry(analysis: Interprocedural, made: Instance) -> Value | None:
-    """What the `__getitem__` of an object gives, whatever the index; None if it has none."""
-    return _result(analysis, made, "__getitem__")
+def entry(analysis: Interprocedural, made: Instance, index: Value) -> Value | None:
+    """What the `__getitem__` of an object gives for an index; None if it has none."""
+    return _result(analysis, made, "__getitem__", index)
 
 
-def _result(analysis: Interprocedural, made: Instance, name: str) -> Value | None:
-    """What a method without arguments, or with an index alone, returns."""
+def _result(
+    analysis: Interprocedural, made: Instance, name: str, *arguments: Value
+) -> Value | None:
+    """What a method returns for some arguments."""
     if analysis.is_intraprocedural:
         return None
     match analysis.instances.attribute(made, name):
         case FunctionValue(definition=definition) as method:
-            given = Environment()
-            for parameter in definition.parameters[1:]:
-                given[parameter.arg] = UNKNOWN
+            names = (parameter.arg for parameter in definition.parameters[1:])
+            given = Environment(dict.fromkeys(names, UNKNOWN))
+            given.update(zip(given, arguments, strict=False))
             return analysis.summaries.result(method, given, None).value
     return None
