@@ -45,13 +45,14 @@ class Step:
     "cast" a module after a method that casts it in place, and anything else as it was, "region" the
     dtype of the autocast region that a context opens, if it is one, "outside" the object where the
     region of the dtype `operand` is off, "key" what is in the mapping `operand` under the object,
-    "prepared" a module as the library and for the precision in `name` prepare it.
+    "fields" the mapping that `asdict(…)` makes of a record, "prepared" a module as the library and
+    for the precision in `name` prepare it.
 
-    `position` is that of an unpacked item, `name` a keyword that `f(**mapping)` gives, `operand`
-    the value of an index, or of the other side of an operator, or the `CallSite` of a call;
-    `module` the module that it is written in. `region` is the autocast region around a call, its
-    device, and its dtypes or the places of its terms: a body can be called in one and outside of
-    it.
+    `position` is that of an unpacked item, `name` a keyword that `f(**mapping)` gives, or the key
+    of an item, `operand` the value of an index, or of the other side of an operator, or the
+    `CallSite` of a call; `module` the module that it is written in. `region` is the autocast region
+    around a call, its device, and its dtypes or the places of its terms: a body can be called in
+    one and outside of it.
     """
 
     kind: Literal[
@@ -60,6 +61,7 @@ class Step:
         "key",
         "each",
         "mapping",
+        "fields",
         "unpacked",
         "value",
         "keyword",

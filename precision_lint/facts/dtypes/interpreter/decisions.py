@@ -73,6 +73,11 @@ def _connected(is_or: bool, sides: list[bool | None]) -> bool | None:
 
 
 def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, env: Known) -> bool | None:
+    match left, op, right:
+        case ast.Name(id=name), ast.Is() | ast.IsNot(), ast.Constant(value=None) if _is_something(
+            env.get(name)
+        ):
+            return isinstance(op, ast.IsNot)
     for one in _constant(left, env):
         for other in _constant(right, env):
             try:
@@ -80,6 +85,11 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, env: Known) -> boo
             except TypeError:  # the program raises it as well
                 return None
     return None
+
+
+def _is_something(held: Value | None) -> bool:
+    """True for a tensor or a dtype that is known: it is not None."""
+    return isinstance(held, Dtype | Tensor) and bool(held.dtypes) and not held.is_open
 
 
 class _DtypeName(NamedTuple):

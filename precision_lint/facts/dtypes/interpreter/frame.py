@@ -64,6 +64,8 @@ class Frame:
     """The expression of the current statement, if nobody takes its value."""
     returned: Value = BOTTOM
     yielded: Value = BOTTOM
+    yields: list[Value] = field(default_factory=list)
+    """What the body yields, one by one, as far as it was interpreted."""
     changed: dict[OuterName, Change] = field(default_factory=dict)
     """What calls in the body leave in variables of other scopes."""
     rejections: dict[ast.Call, tuple[Rejection, ...]] = field(default_factory=dict)
@@ -81,6 +83,10 @@ class Frame:
     elements: dict[str, list[ast.expr]] = field(default_factory=dict)
     """What the variables of the `for` loops around the current statement stand for, if the loop
     names it: `for part in (self.encoder, self.decoder)`."""
+    asked_name: str | None = None
+    """The attribute of `self` that is asked for, where the body assigns some by computed names."""
+    asked_among: set[str] = field(default_factory=set)
+    """The names that a loop takes such an attribute from, if it names them."""
     outer: set[str] = field(default_factory=set)
     """Names that are declared global or nonlocal."""
 

@@ -88,6 +88,8 @@ def builtin(name: str, given: CallSite) -> Value:
             return Sequence(Sequence(join_all(items), items))
         case (("list" | "tuple" | "set"), []):
             return Sequence(BOTTOM, ())
+        case "list" | "tuple" | "iter", [Sequence(items=tuple()) as copied]:
+            return Sequence(copied.item, copied.items)
         case _, [iterable, *_] if name in _ITERATING:
             return Sequence(item_of(iterable))
         case "next", [iterator, *rest]:
