@@ -45,14 +45,15 @@ class Step:
     "cast" a module after a method that casts it in place, and anything else as it was, "region" the
     dtype of the autocast region that a context opens, if it is one, "outside" the object where the
     region of the dtype `operand` is off, "key" what is in the mapping `operand` under the object,
-    "prepared" a module as the library and for the precision in `name` prepare it.
+    "fields" the mapping that `asdict(…)` makes of a record, "prepared" a module as the library and
+    for the precision in `name` prepare it.
 
     `position` is that of an unpacked item, from the end if it is negative; "starred" is the list
     that a starred target gets, with `position` targets before it and as many after it as `name`
-    says. Else `name` is a keyword that `f(**mapping)` gives, `operand` the value of an index, or of
-    the other side of an operator, or the `CallSite` of a call; `module` the module that it is
-    written in. `region` is the autocast region around a call, its device, and its dtypes or the
-    places of its terms: a body can be called in one and outside of it.
+    says. Else `name` is a keyword that `f(**mapping)` gives, or the key of an item, `operand` the
+    value of an index, or of the other side of an operator, or the `CallSite` of a call; `module`
+    the module that it is written in. `region` is the autocast region around a call, its device, and
+    its dtypes or the places of its terms: a body can be called in one and outside of it.
     """
 
     kind: Literal[
@@ -61,6 +62,7 @@ class Step:
         "key",
         "each",
         "mapping",
+        "fields",
         "unpacked",
         "starred",
         "value",

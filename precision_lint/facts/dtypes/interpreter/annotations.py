@@ -87,7 +87,8 @@ def _of_class(
             return tensor(TENSOR_TYPES[last])
     definition = analysis.names.class_named(module, name)
     if isinstance(definition, Class):
-        return Instance(definition)
+        is_mapping = analysis.classes.derives_from(definition, "TypedDict")
+        return Dictionary(UNKNOWN) if is_mapping else Instance(definition)
     if not MODULE_CLASS.search(qualified):
         return UNKNOWN
     return Model(caller_chosen(origin), is_known=package in SEEN)

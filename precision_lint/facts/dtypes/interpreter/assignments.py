@@ -26,7 +26,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Unknown,
     Value,
 )
-from precision_lint.facts.dtypes.interpreter import casts, models, training
+from precision_lint.facts.dtypes.interpreter import casts, iterating, models, training
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.syntax.own_attributes import MODULE_STATE
 from precision_lint.facts.origin import Origin
@@ -65,6 +65,7 @@ class Assignments:
                 # `x.data = …` changes the dtype of `x`
                 bind(owner if is_tensor else target, value, env)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                value = iterating.unpacked(self._evaluate.analysis, value)
                 bind(target, self._saved(expression, env) or value, env)
                 for inner in targets:
                     if isinstance(inner, ast.Attribute):

@@ -41,7 +41,7 @@ from precision_lint.facts.dtypes.domain.values import (
     perhaps_floating,
     tensor,
 )
-from precision_lint.facts.dtypes.interpreter import iterating, models
+from precision_lint.facts.dtypes.interpreter import iterating, models, record_fields
 from precision_lint.facts.dtypes.interpreter.annotations import annotated
 from precision_lint.facts.dtypes.interpreter.methods import members_of
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
@@ -82,6 +82,8 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
             return models.attribute(owner, name, _of_checkpoint(evaluator, node))
         case Model():  # it is made in the code: nothing says that its weights are loaded
             return models.attribute(owner, name, _origin(evaluator, node, models.OF_THE_WEIGHTS))
+        case Instance() if name == "__dict__":
+            return record_fields.of_object(evaluator.analysis, owner)
         case Instance():
             found = evaluator.analysis.instances.attribute(owner, name)
             if found is None or isinstance(found, NonTensor | Unknown):
@@ -259,7 +261,7 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case Instance(), Constant(value=str(key)) if (field := owner.field(key)) is not None:
             return field
         case Instance(), _:
-            return iterating.entry(evaluator.analysis, owner) or UNKNOWN
+            return iterating.entry(evaluator.analysis, owner, index) or UNKNOWN
         case Model(members=(_, *_) as members), Constant(value=int(position)):
             is_there = -len(members) <= position < len(members)
             return members_of(owner)[position] if is_there else UNKNOWN
@@ -327,7 +329,8 @@ def _item_of_variable(
 ) -> Value:
     if not isinstance(owner, Variable):
         return guess
-    step = Step("item", node, operand=index, module=evaluator.frame.module)
+    name = str(index.value) if isinstance(index, Constant) else ""
+    step = Step("item", node, name=name, operand=index, module=evaluator.frame.module)
     return owner.then(step, guess)
 
 

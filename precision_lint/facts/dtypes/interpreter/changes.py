@@ -8,6 +8,7 @@ from dataclasses import replace
 from precision_lint.facts.dtypes.domain.containers import (
     concatenated,
     item_of,
+    keyword_of,
     updated,
     with_default,
 )
@@ -16,6 +17,7 @@ from precision_lint.facts.dtypes.domain.lattice import join, join_tensors
 from precision_lint.facts.dtypes.domain.terms import Step
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
+    Constant,
     Dictionary,
     Instance,
     Mixed,
@@ -42,7 +44,12 @@ from precision_lint.facts.dtypes.syntax.mutations import (
     TAKING_IN,
     changed,
 )
-from precision_lint.facts.dtypes.syntax.relevance import kept_by, registration
+from precision_lint.facts.dtypes.syntax.relevance import (
+    filled_by_mapping,
+    kept_by,
+    registration,
+    stored_by_name,
+)
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32, FLOATING
 from precision_lint.source.python.syntax import callee_name, dotted
@@ -64,6 +71,8 @@ class Changes:
             for name, expression in kept_by(node).items():
                 target = ast.Attribute(ast.Name("self", ast.Load()), name, ast.Store())
                 self._assignments.assign(target, self._evaluate(expression, env), None, env)
+        if isinstance(node, ast.Call):
+            self._set_by_name(node, env)
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in TAKING_IN:
                 parts = [self._evaluate(part, env) for part in node.args]
@@ -87,6 +96,42 @@ class Changes:
                         result = value if call is node else self._unseen(call, env)
                         self._cast(part, result, call, env)
         return value
+
+    def _set_by_name(self, node: ast.Call, env: Environment) -> None:
+        """`setattr(self, "x", x)`, `self.__dict__.update(options)`: attributes are assigned."""
+        if (stored := stored_by_name(node)) is not None:
+            holder, key, expression = stored
+            known = env.get(key.id) if isinstance(key, ast.Name) else key
+            name = known.value if isinstance(known, Constant | ast.Constant) else None
+            if isinstance(name, str) and name.isidentifier():
+                value = self._evaluate(expression, env)
+                self._assign_attribute(holder, name, value, expression, env)
+        elif (filled := filled_by_mapping(node)) is not None:
+            holder, mappings = filled
+            for each in mappings:
+                given = self._evaluate.read(each, env)
+                for name in self._names_in(given):
+                    self._assign_attribute(holder, name, keyword_of(given, name), None, env)
+
+    def _names_in(self, mapping: Value) -> list[str]:
+        """The keys of a mapping that is asked for one of them, or that is known."""
+        if self._frame.asked_name is not None:
+            return [self._frame.asked_name]
+        match mapping:
+            case Dictionary(items=tuple(items)):
+                return [key for key, _ in items if isinstance(key, str) and key.isidentifier()]
+        return []
+
+    def _assign_attribute(
+        self,
+        holder: ast.expr,
+        name: str,
+        value: Value,
+        expression: ast.expr | None,
+        env: Environment,
+    ) -> None:
+        target = ast.copy_location(ast.Attribute(holder, name, ast.Store()), holder)
+        self._assignments.assign(target, value, expression, env)
 
     # Modules
 

@@ -42,7 +42,28 @@ def decided(test: ast.expr, env: Known) -> bool | None:
             return _connected(isinstance(op, ast.Or), [decided(each, env) for each in values])
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _compared(left, op, right, env)
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), kinds]):
+            return _is_of(env.get(name), kinds, env)
     return next((bool(value) for value in _constant(test, env)), None)
+
+
+_BUILTINS = {
+    each.__name__: each for each in (str, bytes, bool, int, float, slice, tuple, list, dict)
+}
+
+
+def _is_of(held: Value | None, kinds: ast.expr, env: Known) -> bool | None:
+    """Whether a constant is an object of built-in classes; None for other values and classes."""
+    names = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
+    classes = [
+        _BUILTINS.get(each.id)
+        for each in names
+        if isinstance(each, ast.Name) and each.id not in env
+    ]
+    known = tuple(each for each in classes if each is not None)
+    if not isinstance(held, Constant) or len(known) < len(names):
+        return None
+    return isinstance(held.value, known)
 
 
 def _connected(is_or: bool, sides: list[bool | None]) -> bool | None:

@@ -89,9 +89,11 @@ class Evaluator:
 
     def name(self, node: ast.Name, env: Environment) -> Value:
         found = env.get(node.id)
-        if found is not None:
-            return found
         frame = self.frame
+        if found is not None:
+            if isinstance(found, Dictionary) and frame.function is None:
+                return self.analysis.names.registered(frame.module, node.id, found)
+            return found
         if frame.closure is not None and node.id in frame.closure:
             return frame.closure[node.id]
         return self.analysis.names.in_module(frame.module, node.id)
@@ -306,6 +308,7 @@ class Evaluator:
             value = item_of(value)
         self.frame.yielded = join_all([self.frame.yielded, value])
         self.frame.yielding.append(self.frame.region)
+        self.frame.yields.append(value)
         return UNKNOWN
 
     # Operators
@@ -319,6 +322,9 @@ class Evaluator:
         """The value of an operator with its operands; a term where one of them is one."""
         if self.analysis.records.takes_every and isinstance(node, ast.BinOp):
             self.analysis.records.operator(self.frame, node, left, right)
+        own = self._own_operator(node, left, right)
+        if own is not None:
+            return own
         value = self.operate(left, right, type(node.op))
         module = self.frame.module
         if isinstance(left, Variable):
@@ -330,6 +336,26 @@ class Evaluator:
                 right, Step("right of", node, operand=left, module=module), value
             )
         return value
+
+    def _own_operator(
+        self, node: ast.BinOp | ast.AugAssign, left: Value, right: Value
+    ) -> Value | None:
+        """What a class of the project makes of an operator: `__add__`, `__radd__`, `__iadd__`."""
+        name = _OPERATORS.get(type(node.op))
+        if name is None or self.analysis.is_intraprocedural:
+            return None
+        in_place = [f"__i{name}__"] if isinstance(node, ast.AugAssign) else []
+        for owner, other, names in (
+            (left, right, [*in_place, f"__{name}__"]),
+            (right, left, [f"__r{name}__"]),
+        ):
+            if not isinstance(owner, Instance):
+                continue
+            for each in names:
+                found = iterating.result(self.analysis, owner, each, other)
+                if found is not None:
+                    return found
+        return None
 
     def _of_operand(self, operand: Variable, step: Step, value: Value) -> Value:
         """The value of an operator, as a term of an operand: that may be a number or a tensor.
@@ -355,6 +381,9 @@ class Evaluator:
         operand = self.read(node.operand, env)
         if isinstance(node.op, ast.Not):
             return Condition(self.span_of(node))
+        if isinstance(operand, Instance):
+            own = iterating.result(self.analysis, operand, _UNARY[type(node.op)])
+            return UNKNOWN if own is None else own
         return unary(operand, type(node.op))
 
     def compare(self, node: ast.Compare, env: Environment) -> Value:
@@ -414,6 +443,16 @@ def _is_long(node: ast.expr) -> bool:
 def _rows(node: ast.expr) -> int:
     return (node.end_lineno or node.lineno) - node.lineno
 
+
+_UNARY: dict[type[ast.unaryop], str] = {
+    ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__",
+}  # fmt: skip
+
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
+    ast.Mod: "mod", ast.Pow: "pow", ast.MatMult: "matmul", ast.LShift: "lshift",
+    ast.RShift: "rshift", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor",
+}  # fmt: skip
 
 _LONG = 40
 _TABLE = 200

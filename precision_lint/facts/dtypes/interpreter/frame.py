@@ -66,6 +66,8 @@ class Frame:
     yielded: Value = BOTTOM
     yielding: list[Region | None] = field(default_factory=list)
     """The autocast regions around what is yielded: those of a context that a generator makes."""
+    yields: list[Value] = field(default_factory=list)
+    """What the body yields, one by one, as far as it was interpreted."""
     changed: dict[OuterName, Change] = field(default_factory=dict)
     """What calls in the body leave in variables of other scopes."""
     rejections: dict[ast.Call, tuple[Rejection, ...]] = field(default_factory=dict)
@@ -83,6 +85,10 @@ class Frame:
     elements: dict[str, list[ast.expr]] = field(default_factory=dict)
     """What the variables of the `for` loops around the current statement stand for, if the loop
     names it: `for part in (self.encoder, self.decoder)`."""
+    asked_name: str | None = None
+    """The attribute of `self` that is asked for, where the body assigns some by computed names."""
+    asked_among: set[str] = field(default_factory=set)
+    """The names that a loop takes such an attribute from, if it names them."""
     outer: set[str] = field(default_factory=set)
     """Names that are declared global or nonlocal."""
 

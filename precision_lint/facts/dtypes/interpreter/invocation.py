@@ -52,6 +52,7 @@ from precision_lint.facts.dtypes.interpreter import (
     loaded_in_half,
     methods,
     models,
+    record_fields,
     sections,
     standard,
     training,
@@ -246,7 +247,10 @@ def _step(
     evaluator: Evaluate, kind: Literal["call", "method"], node: ast.Call, given: CallSite
 ) -> Step:
     region = None if given.autocast is None else given.autocast.of_step
-    return Step(kind, node, operand=given, module=evaluator.frame.module, region=region)
+    module, key = evaluator.frame.module, given.first
+    # in a loop over keys, `options.get(key)` is another object for each of them
+    name = str(key.value) if isinstance(key, Constant) and kind == "method" else ""
+    return Step(kind, node, name=name, operand=given, module=module, region=region)
 
 
 def _result(
@@ -285,6 +289,8 @@ def _result(
             )
         case FunctionValue():
             return analysis.summaries.summary(evaluator.frame, function, given, node, env).value
+        case ClassObject(definition=made_by) if analysis.classes.derives_from(made_by, "TypedDict"):
+            return functions.builtin("dict", given)
         case ClassObject():
             made = analysis.instances.made(evaluator.frame, function.definition, given, node, env)
             if made.fields and not analysis.is_program_run:
@@ -320,6 +326,8 @@ def _result(
     match node.func:
         case ast.Attribute(attr=name):
             return _of_method(evaluator, name, receiver, given, node, env)
+        case ast.Name(id="vars") if isinstance(given.first, Instance):
+            return record_fields.of_object(analysis, given.first)
         case ast.Name(id="getattr"):
             return _getattr(evaluator, node, given)
         case ast.Name(id=name):
@@ -474,6 +482,10 @@ def _of_symbol(
             return functions.builtin("dict", given)
         case "collections.defaultdict":
             return _default_dictionary(evaluator, node, given, env)
+        case _ if name in record_fields.AS_MAPPING:
+            return record_fields.as_mapping(evaluator.analysis, given.first)
+        case _ if name in record_fields.AS_TUPLE:
+            return record_fields.as_tuple(evaluator.analysis, given.first)
         case _ if name in builders.QUEUES:
             return Sequence(BOTTOM, ())
         case "collections.namedtuple":
@@ -583,6 +595,8 @@ def _of_method(
             return models.method(receiver, name, given)
         case ModelOutput(tensor=tensor):
             return methods.of_output(receiver, tensor, name, given)
+        case Instance() if name in record_fields.OWN:
+            return record_fields.as_mapping(evaluator.analysis, receiver)
         case Instance():
             is_seen = name in models.INSIDE and evaluator.analysis.insides.are_seen(receiver)
             return methods.of_instance(receiver, name, given, is_seen=is_seen)

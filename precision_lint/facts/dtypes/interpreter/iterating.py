@@ -22,14 +22,28 @@ def iterated(analysis: Interprocedural, value: Value) -> Value:
     """
     match reading(value):
         case Instance() as made:
-            items = _result(analysis, made, "__iter__")
+            items = result(analysis, made, "__iter__")
             match None if items is None else reading(items):
                 case Sequence() as several:
                     return several
-                case Instance() as iterator if one := _result(analysis, iterator, "__next__"):
+                case Instance() as iterator if one := result(analysis, iterator, "__next__"):
                     return Sequence(one)
-            if items is None and (one := entry(analysis, made)) is not None:
+            if items is None and (one := entry(analysis, made, UNKNOWN)) is not None:
                 return Sequence(one)
+    return value
+
+
+def unpacked(analysis: Interprocedural, value: Value) -> Value:
+    """What an assignment to several targets unpacks: an object as the items that it yields.
+
+    Where these are not told apart, nothing is known of any.
+    """
+    match reading(value):
+        case Instance(definition=definition) as made if not definition.is_named_tuple:
+            match iterated(analysis, made):
+                case Sequence(items=tuple()) as several:
+                    return several
+            return UNKNOWN
     return value
 
 
@@ -38,19 +52,19 @@ def item(analysis: Interprocedural, value: Value) -> Value:
     return item_of(iterated(analysis, value))
 
 
-def entry(analysis: Interprocedural, made: Instance) -> Value | None:
-    """What the `__getitem__` of an object gives, whatever the index; None if it has none."""
-    return _result(analysis, made, "__getitem__")
+def entry(analysis: Interprocedural, made: Instance, index: Value) -> Value | None:
+    """What the `__getitem__` of an object gives for an index; None if it has none."""
+    return result(analysis, made, "__getitem__", index)
 
 
-def _result(analysis: Interprocedural, made: Instance, name: str) -> Value | None:
-    """What a method without arguments, or with an index alone, returns."""
+def result(analysis: Interprocedural, made: Instance, name: str, *arguments: Value) -> Value | None:
+    """What a method that Python calls returns for some arguments; None if the class has none."""
     if analysis.is_intraprocedural:
         return None
     match analysis.instances.attribute(made, name):
         case FunctionValue(definition=definition) as method:
-            given = Environment()
-            for parameter in definition.parameters[1:]:
-                given[parameter.arg] = UNKNOWN
+            names = (parameter.arg for parameter in definition.parameters[1:])
+            given = Environment(dict.fromkeys(names, UNKNOWN))
+            given.update(zip(given, arguments, strict=False))
             return analysis.summaries.result(method, given, None).value
     return None

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from precision_lint.facts.dtypes.domain.calls import CallSite, Region
 from precision_lint.facts.dtypes.domain.environment import Environment
-from precision_lint.facts.dtypes.domain.values import FunctionValue, Instance, Value
+from precision_lint.facts.dtypes.domain.values import Dictionary, FunctionValue, Instance, Value
 from precision_lint.facts.dtypes.interpreter.budget import Budget
 from precision_lint.facts.dtypes.interpreter.closures import Closures
 from precision_lint.facts.dtypes.interpreter.configuration import Configuration
@@ -34,6 +34,10 @@ class Names(Protocol):
 
     def imported(self, module: Module, name: str) -> Value:
         """What a qualified name means where a module imports it."""
+        ...
+
+    def registered(self, module: Module, name: str, table: Dictionary) -> Dictionary:
+        """A variable of the top level with what decorators have put into it."""
         ...
 
     def class_named(self, module: Module, name: str) -> Class | None:
@@ -58,6 +62,18 @@ class Classes(Protocol):
 
     def is_record(self, definition: Class) -> bool:
         """True for what is made from its fields."""
+        ...
+
+    def fields(self, definition: Class) -> tuple[str, ...]:
+        """The names of the fields of a record, in order."""
+        ...
+
+    def changed_by(self, definition: Class, method: Function) -> frozenset[str]:
+        """The attributes of an object that a method may assign, or methods that it names."""
+        ...
+
+    def settled(self, made: Value) -> Value:
+        """An object of which nobody knows which methods were called."""
         ...
 
     def has_weights(self, definition: Class) -> bool:

@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.calls import Region
+from precision_lint.facts.dtypes.domain.containers import keyword_of
 from precision_lint.facts.dtypes.domain.environment import (
     Environment,
     bind,
@@ -272,6 +273,8 @@ class StatementInterpreter:
         self.frame.iterated += iterated
         around, self.frame.elements = self.frame.elements, self.frame.elements | elements(node)
         entries = self._entries(node, env)
+        if self.frame.asked_name is not None and isinstance(node, ast.For):
+            entries = self._entry_under(self.frame.asked_name, node, env)
         if entries and isinstance(node, ast.For):
             self._unrolled(node, entries, env)
         else:
@@ -296,6 +299,20 @@ class StatementInterpreter:
                 match self.evaluate(node.iter, env):
                     case Sequence(items=tuple(entries)) if 1 < len(entries) <= _MOST_ENTRIES:
                         return entries
+        return ()
+
+    def _entry_under(self, name: str, node: ast.For, env: Environment) -> tuple[Value, ...]:
+        """The pass of a loop over names, or over the entries of a mapping, that takes one name."""
+        match node.iter:
+            case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[]):
+                held = self.evaluate.read(owner, env)
+                return (Sequence(UNKNOWN, (Constant(name), keyword_of(held, name))),)
+        match self.evaluate.read(node.iter, env):
+            case Sequence(items=tuple(items)):
+                names = [each.value for each in items if isinstance(each, Constant)]
+                if len(names) == len(items):
+                    self.frame.asked_among.update(str(each) for each in names)
+                    return (Constant(name),)
         return ()
 
     def _unrolled(self, node: ast.For, entries: tuple[Value, ...], env: Environment) -> None:

@@ -91,6 +91,8 @@ def builtin(name: str, given: CallSite) -> Value:
             return Sequence(BOTTOM, ())
         case (("list" | "tuple"), [Sequence() as copied]):
             return replace(copied)
+        case "iter", [Sequence(items=tuple()) as copied]:
+            return Sequence(copied.item, copied.items)
         case _, [iterable, *_] if name in _ITERATING:
             return Sequence(item_of(iterable))
         case "next", [iterator, *rest]:

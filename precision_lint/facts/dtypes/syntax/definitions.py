@@ -25,6 +25,7 @@ from precision_lint.facts.dtypes.syntax.own_attributes import (
     attributes_prepared,
     parameters_made,
     registered,
+    rows_setting_by_name,
 )
 from precision_lint.facts.dtypes.syntax.record_initialisers import initialiser
 from precision_lint.facts.dtypes.syntax.relevance import (
@@ -67,8 +68,15 @@ from precision_lint.source.python.syntax import (
 _OF_CLASSES = (".__init_subclass__", ".__class_getitem__")
 """Methods that Python calls with a class, without a decorator."""
 
+_MAKING = ("__init__", "__post_init__", "__attrs_post_init__", "model_post_init")
+"""Methods that run when an object is made."""
+
+_LONG = 40
+"""Rows from which a body is long."""
+
+_OWN = regex(r"\b(?:self|super\(\))\.(\w+)")
 _WORD = regex(r"[^\W\d]\w*")
-_SETTING_BY_NAME = regex(r"\bsetattr\(|\bvars\(|\.__dict__\b")
+_SETTING_BY_NAME = regex(r"\bsetattr\(|\b__setattr__\(|\bvars\(|\.__dict__\b")
 
 
 @frozen(eq=False)
@@ -113,6 +121,32 @@ class Function:
         """True for the `__init__` of a class."""
         name = None if isinstance(self.node, ast.Lambda) else self.node.name
         return self.owner is not None and name == "__init__"
+
+    @property
+    def is_making(self) -> bool:
+        """True for what runs when an object is made: `__init__`, `__post_init__`."""
+        name = self.name.rpartition(".")[2]
+        return self.owner is not None and name in _MAKING
+
+    @property
+    def is_long(self) -> bool:
+        """True for a body that is not followed for the sake of a single object or attribute."""
+        return (self.node.end_lineno or 0) - self.node.lineno > _LONG
+
+    @property
+    def methods_named(self) -> frozenset[str]:
+        """The attributes of `self` and of `super()` that the body names: methods, among others."""
+        return self.module.fact(
+            (Function.methods_named, self.node),
+            lambda: frozenset(
+                _OWN.findall(self.module.file.text[self.module.file.span_of(self.node)])
+            ),
+        )
+
+    @property
+    def yields_in_order(self) -> int:
+        """How many items the body yields, each once and in order; 0 if that is not known."""
+        return self.module.fact((Function.yields_in_order, self.node), lambda: _yields(self.node))
 
     @property
     def is_accessor(self) -> bool:
@@ -334,6 +368,18 @@ class Class:
                 for name in attributes_assigned(function.node) | set(_attributes_cast(function)):
                     found.setdefault(name, []).append(function)
         return {name: tuple(methods) for name, methods in found.items()}
+
+    @cached_property
+    def setting_by_name(self) -> Mapping[Function, frozenset[int]]:
+        """The methods that make an object of the names that they are given, with the rows.
+
+        Long ones are left out: they do much else, and would be followed for each class.
+        """
+        if not self.module.sets_by_name:
+            return {}
+        short = (each for each in self.functions if each.is_initialiser and not each.is_long)
+        found = ((method, rows_setting_by_name(method.node)) for method in short)
+        return {method: rows for method, rows in found if rows}
 
     @cached_property
     def prepared(self) -> Mapping[str, ast.Attribute]:
@@ -637,6 +683,20 @@ def _changes_of(function: Function) -> frozenset[str]:
             found |= module.scope(siblings[each][-1]).changed.keys()
             pending += siblings[each]
     return frozenset(found) - {name}
+
+
+def _yields(node: AnyFunction) -> int:
+    """The items of a body that yields in statements of its own, outside of branches and loops."""
+    if isinstance(node, ast.Lambda):
+        return 0
+    found = [
+        each
+        for each in node.body
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Yield)
+    ]
+    inner = [each for each in own_nodes(node) if isinstance(each, ast.Yield | ast.YieldFrom)]
+    is_left = any(isinstance(each, ast.Return) for each in own_nodes(node))
+    return 0 if is_left or len(inner) != len(found) else len(found)
 
 
 def _functions_in(body: list[ast.stmt]) -> Iterator[FunctionDefinition]:

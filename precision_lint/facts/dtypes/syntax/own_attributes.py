@@ -6,7 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.facts.dtypes.syntax.mutations import ADDING, CHANGING, STAYING, elements, root
-from precision_lint.facts.dtypes.syntax.relevance import kept_by, registration
+from precision_lint.facts.dtypes.syntax.relevance import (
+    filled_by_mapping,
+    kept_by,
+    registration,
+    stored_by_name,
+)
 from precision_lint.source.python.statements import (
     AnyFunction,
     own_statements,
@@ -30,6 +35,10 @@ def attributes_assigned(function: AnyFunction) -> set[str]:
                 found |= kept.keys()
             case ast.Expr(value=ast.Call() as call) if (made := registration(call)) is not None:
                 found.add(made[0])
+            case ast.Expr(value=ast.Call() as call) if stored := stored_by_name(call):
+                match stored:
+                    case ast.Name(id="self"), ast.Constant(value=str(name)), _:
+                        found.add(name)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method)) as call) if (
                 method in ADDING | CHANGING | STAYING
             ):
@@ -42,6 +51,30 @@ def attributes_assigned(function: AnyFunction) -> set[str]:
             case _:
                 found |= {name for target in targets(node) for name in _self_attributes(target)}
     return found
+
+
+def rows_setting_by_name(function: AnyFunction) -> frozenset[int]:
+    """The rows that assign attributes of `self` whose names are not in the source."""
+    statements = [*own_statements(function.body if isinstance(function.body, list) else [])]
+    loops = (node.target for node in statements if isinstance(node, ast.For))
+    keys = {each.id for target in loops for each in ast.walk(target) if isinstance(each, ast.Name)}
+    return frozenset(
+        node.lineno
+        for node in statements
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        if _sets_by_name(node.value, keys)
+    )
+
+
+def _sets_by_name(call: ast.Call, keys: set[str]) -> bool:
+    """True for `setattr(self, key, x)` with the key of a loop, and `self.__dict__.update(xs)`."""
+    match stored_by_name(call):
+        case ast.Name(id="self"), ast.Name(id=key), _:
+            return key in keys
+    match filled_by_mapping(call):
+        case ast.Name(id="self"), _:
+            return True
+    return False
 
 
 MODULE_STATE = frozenset({"Parameter", "Buffer"})

@@ -491,9 +491,51 @@ def registration(call: ast.Call) -> tuple[str, ast.expr | None] | None:
     return None
 
 
+def stored_by_name(call: ast.Call) -> tuple[ast.expr, ast.expr, ast.expr] | None:
+    """The object, the name and the value of `setattr(self, "x", x)`, and of `__setattr__`."""
+    match call.func, call.args:
+        case ast.Name(id="setattr"), [holder, name, value]:
+            return holder, name, value
+        case ast.Attribute(value=ast.Name(id="object"), attr="__setattr__"), [holder, name, value]:
+            return holder, name, value
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__setattr__"), [
+            name,
+            value,
+        ]:
+            return ast.copy_location(ast.Name("self", ast.Load()), call), name, value
+    return None
+
+
+def filled_by_mapping(call: ast.Call) -> tuple[ast.expr, list[ast.expr]] | None:
+    """The object and the mappings of `self.__dict__.update(options)`, `vars(self).update(…)`."""
+    match call.func:
+        case ast.Attribute(
+            value=(
+                ast.Attribute(value=holder, attr="__dict__")
+                | ast.Call(func=ast.Name(id="vars"), args=[holder])
+            ),
+            attr="update",
+        ):
+            return holder, [*call.args, *(each.value for each in call.keywords if not each.arg)]
+    return None
+
+
+def _set_by_name(call: ast.Call) -> set[str]:
+    """The attributes of `self` that `setattr` and its like may assign."""
+    match stored_by_name(call):
+        case ast.Name(id="self"), ast.Constant(value=str(name)), _:
+            return {f"self.{name}"}
+        case ast.Name(id="self"), _, _:
+            return {"self.*"}
+    match filled_by_mapping(call):
+        case ast.Name(id="self"), _:
+            return {"self.*"}
+    return set()
+
+
 def _changed_by(call: ast.Call) -> set[str]:
     """What a call that stands alone may change: its receiver, and what it is given."""
-    changed = _changed_by_hooks(call).union(*map(_changed_by_hooks, call.args))
+    changed = _set_by_name(call).union(_changed_by_hooks(call), *map(_changed_by_hooks, call.args))
     if leaves_all(call):
         return changed
     if isinstance(call.func, ast.Attribute):

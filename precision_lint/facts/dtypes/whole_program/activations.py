@@ -42,6 +42,7 @@ class Activations:
         *,
         records: bool,
         region: Region | None = None,
+        asked_name: str | None = None,
     ) -> Frame:
         """Interpret the statements of a body in a slice; `region` is around its callers."""
         node = definition.node
@@ -53,6 +54,7 @@ class Activations:
             self._analysis.closures.get(definition),
             records,
             within,
+            asked_name=asked_name,
         )
         self._depth += 1
         try:

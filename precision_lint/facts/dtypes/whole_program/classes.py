@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.environment import Environment
 from precision_lint.facts.dtypes.domain.values import (
@@ -19,6 +20,7 @@ from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.bodies import rows_mentioning_in
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function
+from precision_lint.facts.dtypes.syntax.record_initialisers import is_field
 from precision_lint.facts.origin import Origin
 from precision_lint.model.finding import Span
 from precision_lint.source.python.syntax import dotted
@@ -32,6 +34,8 @@ class Classes:
     def __init__(self, analysis: Interprocedural) -> None:
         self._analysis = analysis
         self._bases: dict[Class, list[Class]] = {}
+        self._names: dict[Class, frozenset[str]] = {}
+        self._changes: dict[tuple[Class, Function], frozenset[str]] = {}
 
     def bases(self, definition: Class) -> list[Class]:
         """A class and the classes of the project that it inherits from, in method order."""
@@ -58,6 +62,43 @@ class Classes:
             if name in each.methods:
                 return each.methods[name]
         return None
+
+    def changed_by(self, definition: Class, method: Function) -> frozenset[str]:
+        """The attributes of an object that a method may assign, or methods that it names."""
+        key = (definition, method)
+        if key not in self._changes:
+            self._changes[key] = frozenset()  # methods that name each other
+            bases = self.bases(definition)
+            found = {
+                name
+                for each in bases
+                for name, setting in each.methods_assigning.items()
+                if any(other is method or other.enclosing is method for other in setting)
+            }
+            if found or any(each.methods_assigning for each in bases):
+                for name in method.methods_named:
+                    helper = self.method(definition, name)
+                    if helper is not None and helper is not method:
+                        found |= self.changed_by(definition, helper)
+            self._changes[key] = frozenset(found)
+        return self._changes[key]
+
+    def changed_by_methods(self, definition: Class) -> frozenset[str]:
+        """The attributes of an object that its methods may change after it was made."""
+        return frozenset(
+            name
+            for each in self.bases(definition)
+            for name, setting in each.methods_assigning.items()
+            if any(not other.is_making for other in setting)
+        )
+
+    def settled(self, made: Value) -> Value:
+        """An object of which nobody knows which methods were called: without what they change."""
+        if not isinstance(made, Instance) or not made.fields:
+            return made
+        changing = self.changed_by_methods(made.definition)
+        fields = tuple((name, value) for name, value in made.fields if name not in changing)
+        return made if len(fields) == len(made.fields) else replace(made, fields=fields)
 
     def attribute(self, definition: Class, name: str) -> Value | None:
         """`Class.name`: a method or an assigned value; None if there is none."""
@@ -122,6 +163,16 @@ class Classes:
         """True for what is made from its fields."""
         return any(each.is_record for each in self.bases(definition))
 
+    def fields(self, definition: Class) -> tuple[str, ...]:
+        """The names of the fields of a record, in order."""
+        found = (
+            name
+            for each in reversed(self.bases(definition))
+            for name, field in each.annotated.items()
+            if is_field(field)
+        )
+        return tuple(dict.fromkeys(found))
+
     def is_object_of(self, owner: Class, value: Value) -> bool:
         """True for an object that has the methods of a class."""
         match value:
@@ -145,9 +196,11 @@ class Classes:
         text = f"`{definition.name}.from_pretrained` takes the dtype of its weights"
         return Origin(file.text, span, text, "loader")
 
-    def _names_of_bases(self, definition: Class) -> set[str]:
-        return {
-            (dotted(base) or "").rpartition(".")[2]
-            for each in self.bases(definition)
-            for base in each.node.bases
-        }
+    def _names_of_bases(self, definition: Class) -> frozenset[str]:
+        if definition not in self._names:
+            self._names[definition] = frozenset(
+                (dotted(base) or "").rpartition(".")[2]
+                for each in self.bases(definition)
+                for base in each.node.bases
+            )
+        return self._names[definition]

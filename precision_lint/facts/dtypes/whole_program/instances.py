@@ -45,20 +45,26 @@ from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.operators import functions
 from precision_lint.facts.dtypes.operators.lookup import of_method, prepared, preparing
 from precision_lint.facts.dtypes.syntax.bodies import bodies_at
-from precision_lint.facts.dtypes.syntax.definitions import Class, Module
+from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.syntax.mentions import (
     rows_where_added,
     rows_where_assigned,
     rows_where_cast,
 )
-from precision_lint.facts.dtypes.syntax.record_initialisers import default_of
-from precision_lint.facts.dtypes.whole_program import record_settings
+from precision_lint.facts.dtypes.syntax.record_initialisers import default_of, is_given
+from precision_lint.facts.dtypes.whole_program import (
+    completing,
+    computed_names,
+    record_settings,
+    registries,
+)
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.constructions import constructed
 from precision_lint.facts.dtypes.whole_program.moving import Moving
-from precision_lint.facts.dtypes.whole_program.parameters import bound
+from precision_lint.facts.dtypes.whole_program.parameters import bound, entry_state
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.facts.dtypes.whole_program.resolution import Resolution
+from precision_lint.facts.dtypes.whole_program.summaries import key_of
 from precision_lint.facts.dtypes.whole_program.tracing import Tracing
 from precision_lint.facts.origin import Setting
 from precision_lint.model.dtypes import FLOATING, HALF
@@ -108,7 +114,7 @@ class Instances:
         if initialiser is None and self._classes.is_record(definition):
             fields = self._fields(frame, definition, given, node)
             self._made_record(frame, definition, dict(fields), node)
-            return Instance(definition, fields)
+            return self._completed_record(Instance(definition, fields))
         if initialiser is None and self._classes.derives_from(definition, "dict"):
             return Instance(definition, _entries(given))
         if self._classes.is_module(definition):
@@ -135,12 +141,37 @@ class Instances:
                 own = {name: fields[name] for name in each.annotated if name in fields}
                 self._analysis.records.call_of(frame, node, each.initialiser, Environment(own))
 
+    def _completed_record(self, made: Instance) -> Instance:
+        """A record after its `__post_init__`. What that leaves to other methods, the class says."""
+        method = completing.completing(self._classes, made.definition)
+        if method is None:
+            return made
+        names = completing.completed_fields(self._classes, made.definition, method)
+        lost = completing.left_open(self._classes, made.definition, method)
+        if self._analysis.is_intraprocedural:
+            lost |= names
+            names = frozenset()
+        kept = {name: value for name, value in made.fields if name not in lost}
+        if not names:
+            return replace(made, fields=tuple(kept.items()))
+
+        def complete() -> Summary:
+            given = replace(made, fields=tuple(kept.items()))
+            return Summary(UNKNOWN, completing.completed(self._tracing, method, given, names))
+
+        left = self._table.entry(("completed", key_of(made)), complete).out_state
+        unknown = dict.fromkeys(names, UNKNOWN)  # none yet, if it needs itself
+        return replace(made, fields=tuple({**kept, **unknown, **left}.items()))
+
     def _fields(
         self, frame: Frame, definition: Class, given: CallSite, node: ast.Call
     ) -> tuple[tuple[str, Value], ...]:
         """The fields of a record that is made of some arguments."""
         bases = self._classes.bases(definition)
-        names = [*dict.fromkeys(name for each in reversed(bases) for name in each.annotated)]
+        annotated_fields = {
+            name: field for each in reversed(bases) for name, field in each.annotated.items()
+        }
+        names = [name for name, field in annotated_fields.items() if is_given(field)]
         by_default: dict[str, Value] = {}
         for each in reversed(bases):
             by_default.update(self._defaults(each))
@@ -361,13 +392,29 @@ class Instances:
         In a run of weights in half precision, what other code assigns stays unknown.
         """
         found: Value = BOTTOM
+        completed = self._completed_by_class(definition, name)
+        if completed is not None:
+            found = completed
         for each in self._classes.bases(definition):
-            for method in each.methods_assigning.get(name, ()):
+            setting = each.methods_assigning.get(name, ())
+            table = f"{each.name}.{name}"
+            is_table = bool(setting or name in each.assigned) and bool(
+                registries.fillers(each.module, table)
+            )
+            for method in setting:
+                if is_table and registries.fills(method, table):
+                    continue  # what it is given is seen where it decorates
+                if completed is not None and method is each.initialiser:
+                    continue  # `__post_init__` replaces what it was given
                 rows = method.rows_assigning(name)
                 self._tracing.function(method, rows)
             found = join(found, self._analysis.records.assigned.get((each, name), BOTTOM))
             if name in each.assigned:
                 found = join(found, self._classes.assigned(each, name))
+            if is_table and isinstance(found, Dictionary):
+                found = registries.as_registered(self._program, each.module, table, found)
+        if isinstance(found, Bottom | Dtype):
+            found = join(found, self._set_by_name(definition, name))
         from_outside = () if self._analysis.is_half_run else (self._assigned_from_outside,)
         for says in (*from_outside, self._declared):
             if isinstance(found, Bottom) or found in (UNKNOWN, Constant(None)):
@@ -379,6 +426,45 @@ class Instances:
         if found == _EMPTY and not is_run:
             found = join(found, self._added_from_outside(definition, name))
         return self._prepared(definition, name, found)
+
+    def _completed_by_class(self, definition: Class, name: str) -> Value | None:
+        """What `__post_init__` leaves in a field, of what callers give; None if it leaves it."""
+        method = completing.completing(self._classes, definition)
+        if method is None or self._classes.method(definition, "__init__") is not None:
+            return None
+        names = completing.completed_fields(self._classes, definition, method)
+        if name not in names:
+            return None
+        given = Environment()
+        for each in reversed(self._classes.bases(definition)):
+            if each.initialiser is not None:
+                given.update(entry_state(self._analysis, each.initialiser))
+        given.pop("self", None)
+        record = Instance(definition, tuple(given.items()))
+        return completing.completed(self._tracing, method, record, {name})[name]
+
+    def _set_by_name(self, definition: Class, name: str) -> Value:
+        """What a class makes of names that are not in its source: `setattr(self, key, value)`.
+
+        Not of one with bases: each class of a family would ask for all that make any of them.
+        """
+        found: Value = BOTTOM
+        own = {} if definition.node.bases else definition.setting_by_name
+        for method, rows in own.items():
+            left = self._left_under_any_name(definition, method, rows)
+            if name in left.out_state or not left.out_state:
+                found = join(found, computed_names.under(name, left.value))
+        return found
+
+    def _left_under_any_name(self, owner: Class, method: Function, rows: frozenset[int]) -> Summary:
+        """What a method assigns by computed names, with those that it takes, if it says which."""
+
+        def compute() -> Summary:
+            receiver = Instance(owner)
+            left = self._tracing.left_under_name(method, receiver, computed_names.ANY, rows)
+            return Summary(left[0], dict.fromkeys(left[1], UNKNOWN))
+
+        return self._table.entry(("by name", method), compute)
 
     def _prepared(self, definition: Class, name: str, value: Value) -> Value:
         """A module that methods give to a library, which changes it for all that hold it."""
@@ -483,7 +569,7 @@ class Instances:
                     return replace(value, parameters=caller_chosen(loaded))
                 if made is not None and (made.dtypes & HALF or made.clauses):
                     return replace(value, parameters=replace(made, caller_chosen=True))
-                return replace(value, parameters=None)
+                return self._classes.settled(replace(value, parameters=None))
         return in_containers(lambda one: self._as_held(owner, one), value)
 
     def _moved(self, value: Value, weights: Tensor) -> Value:

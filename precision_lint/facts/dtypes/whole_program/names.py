@@ -99,6 +99,7 @@ class Names:
             if name in function.scope.declared or _changes_in_place(found)
             if function.name.removesuffix(".__init_subclass__") not in fillers
         ]
+        found = self._analysis.classes.settled(found)
         if not changing and not is_changed_at_top:
             return found
         if self._analysis.is_intraprocedural or len(changing) > _MOST_CHANGING:
@@ -106,6 +107,12 @@ class Names:
         for function, rows in changing:
             self._analysis.tracing.function(function, frozenset(rows))
         return join(found, self._analysis.records.globals.get((module, name), BOTTOM))
+
+    def registered(self, module: Module, name: str, table: Dictionary) -> Dictionary:
+        """A variable of the top level with what decorators have put into it."""
+        if self._analysis.is_intraprocedural or not registries.fillers(module, name):
+            return table
+        return registries.as_registered(self._program, module, name, table)
 
     def class_named(self, module: Module, name: str) -> Class | None:
         """The class of the project that an annotation or a base names in a module."""

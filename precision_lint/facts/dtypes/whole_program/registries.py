@@ -1,6 +1,7 @@
 """Tables that decorators fill: `@register_model("unet")` puts a class into `MODELS`.
 
-So does `__init_subclass__`, for the subclasses of its class.
+So does `__init_subclass__`, for the subclasses of its class. A table is a variable of a module, or
+an attribute of a class or of its objects, `Registry.models`: methods fill it, as `@TASKS.add("x")`.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ from precision_lint.facts.dtypes.domain.values import (
     Value,
 )
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.syntax.mentions import rows_mentioning
 from precision_lint.facts.dtypes.whole_program.program import Program
+from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import innermost_name
 
 _MOST_REGISTERED = 12
 """Classes and functions that one table gets; of more, nothing is known."""
 
+_OF_SUBCLASSES = "__init_subclass__"
+
 
 def fillers(module: Module, table: str) -> frozenset[str]:
-    """The functions of the top level that put what they are given into a table of the module.
+    """The functions, classes and methods of the top level that fill a table of the module.
 
     `def register(cls): MODELS[cls.__name__] = cls`, or a function inside of `register(name)`.
     """
@@ -46,8 +51,27 @@ def filled(program: Program, module: Module, table: str, value: Dictionary) -> D
     return Dictionary(item, tuple(named.items()) if is_named else None, value.default)
 
 
+def as_registered(program: Program, module: Module, table: str, value: Dictionary) -> Dictionary:
+    """A table that decorators fill; if they put nothing there, others fill one that stays empty."""
+    found = filled(program, module, table, value)
+    if found is not None:
+        return found
+    return Dictionary(UNKNOWN, None, value.default) if value.items == () else value
+
+
+def fills(function: Function, table: str) -> bool:
+    """True for what fills a table of its module, and for a function inside of that."""
+    found = fillers(function.module, table)
+    inner: Function | None = function
+    while inner is not None:
+        if inner.name.removesuffix(f".{_OF_SUBCLASSES}") in found:
+            return True
+        inner = inner.enclosing
+    return False
+
+
 def tables_with(program: Program, definition: Function | Class) -> Iterator[tuple[Module, str]]:
-    """The tables that a decorator, or the base of a class, puts a definition into."""
+    """The tables of modules that a decorator, or the base of a class, puts a definition into."""
     through = definition.decorators
     if isinstance(definition, Class):
         through = [*through, *definition.node.bases]
@@ -55,97 +79,202 @@ def tables_with(program: Program, definition: Function | Class) -> Iterator[tupl
         found = program.name(definition.module, name)
         if found is not None and isinstance(found.definition, Function | Class):
             for table, names in _tables(found.module).items():
-                if found.definition.name in names:
+                if found.definition.name in names and "." not in table:
                     yield found.module, table
 
 
+@fact
 def _tables(module: Module) -> Mapping[str, frozenset[str]]:
-    """By table of a module, the functions and classes of the top level that fill it."""
-    return module.fact(_tables, lambda: _by_table(module))
-
-
-def _by_table(module: Module) -> Mapping[str, frozenset[str]]:
+    """By table of a module, what fills it: a function, a class for its subclasses, a method."""
     found: dict[str, set[str]] = {}
     for name, definition in module.top.items():
-        function = (
-            definition.methods.get("__init_subclass__")
-            if isinstance(definition, Class)
-            else definition
-        )
-        for table in _filled_by(function) if isinstance(function, Function) else ():
-            found.setdefault(table, set()).add(name)
+        if isinstance(definition, Function):
+            for table in _filled_by(definition):
+                found.setdefault(table, set()).add(name)
+            continue
+        for method in definition.functions:
+            is_for_subclasses = method.name.endswith(f".{_OF_SUBCLASSES}")
+            for table in _filled_by(method):
+                found.setdefault(table, set()).add(name if is_for_subclasses else method.name)
     return {table: frozenset(names) for table, names in found.items()}
 
 
 def _filled_by(function: Function) -> Iterator[str]:
-    """The names that a function, or one inside of it, puts its parameters into by a key."""
+    """The tables that a function, or one inside of it, puts its parameters into by a key."""
+    node = function.node
+    if isinstance(node, ast.Lambda) or "] = " not in function.module.file.rows_of(node):
+        return
+    is_plain = function.owner is None or function.name.endswith(f".{_OF_SUBCLASSES}")
+    for table, _, given in _stores(function):
+        if is_plain or _returns(function, given):
+            yield table
+
+
+def _returns(function: Function, name: str) -> bool:
+    """True for a function, or one inside of it, that returns a parameter, as decorators do."""
+    returned = (node.value for node in walk(function.node) if isinstance(node, ast.Return))
+    return any(isinstance(value, ast.Name) and value.id == name for value in returned)
+
+
+def _stores(function: Function) -> Iterator[tuple[str, ast.expr, str]]:
+    """The table, the key and the parameter of each `TABLE[key] = cls` in a function."""
     nodes = [*walk(function.node)]
     parameters = {node.arg for node in nodes if isinstance(node, ast.arg)}
     for node in nodes:
         match node:
             case ast.Assign(
-                targets=[ast.Subscript(value=ast.Name(id=table))], value=ast.Name(id=given)
-            ) if given in parameters:
-                yield table
+                targets=[ast.Subscript(value=holder, slice=key)], value=ast.Name(id=given)
+            ) if given in parameters and (table := _table(holder, function)):
+                yield table, key, given
 
 
-def _registered(program: Program, module: Module, table: str) -> Iterator[tuple[str | None, Value]]:
-    """What a table gets, with the key that the decorator is given, if the table has it by that."""
-    for name in sorted(fillers(module, table)):
-        for other in dict.fromkeys((module, *program.importers(module, name))):
-            if other is None:  # one too many to read
-                yield None, UNKNOWN
-            else:
-                has_key = _stores_by_argument(module.top[name], table)
-                for decorators, value in _decorated(other, name):
-                    yield _key(decorators, name) if has_key else None, value
-                for value in _derived(other, name):
-                    yield None, value
-
-
-def _stores_by_argument(filler: Function | Class, table: str) -> bool:
-    """True for `def register(name)` with `TABLE[name] = cls` inside."""
-    if not isinstance(filler, Function) or not filler.parameters:
-        return False
-    stored = [
-        node.slice
-        for node in walk(filler.node)
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.ctx, ast.Store)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == table
-    ]
-    first = filler.parameters[0].arg
-    return all(isinstance(each, ast.Name) and each.id == first for each in stored)
-
-
-def _key(decorators: list[ast.expr], name: str) -> str | None:
-    """The text that the only decorator of a name is given first."""
-    match [each for each in decorators if innermost_name(each) == name]:
-        case [ast.Call(args=[ast.Constant(value=str(key)), *_])]:
-            return key
+def _table(holder: ast.expr, function: Function) -> str | None:
+    """`TABLE`, and `Owner.table` for `self.table`, `cls.table`, `Owner.table` in its methods."""
+    owner = function.owner
+    match holder:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if owner is not None:
+            first = function.parameters[0].arg if function.parameters else ""
+            return f"{owner.name}.{attribute}" if name in {first, owner.node.name} else None
     return None
 
 
-def _decorated(module: Module, decorator: str) -> Iterator[tuple[list[ast.expr], Value]]:
-    """The classes and functions of the top level that have a decorator, with all of theirs."""
-    for definition in module.top.values():
-        if _has(definition.decorators, decorator):
-            yield definition.decorators, _value(definition)
+def _registered(program: Program, module: Module, table: str) -> Iterator[tuple[str | None, Value]]:
+    """What a table gets, with its key, if that is known."""
+    for name in sorted(fillers(module, table)):
+        owner, _, method = name.partition(".")
+        filler = _function(module, name)
+        keys = [key for stored, key, _ in _stores(filler) if stored == table]
+        for other, holders in _reading(program, module, owner, bool(method)).items():
+            if other is None:  # one too many to read
+                yield None, UNKNOWN
+                continue
+            if method and _is_called_otherwise(other, method.rpartition(".")[2]):
+                yield None, UNKNOWN
+            for definition, given in _given(other, holders, method):
+                yield _key(definition, given, filler, keys), _value(definition)
 
 
-def _derived(module: Module, base: str) -> Iterator[Value]:
-    """The classes of the top level that have a base of some name."""
+def _function(module: Module, name: str) -> Function:
+    """The function of a filler: of a class, the one that Python calls for its subclasses."""
+    owner, _, method = name.partition(".")
+    definition = module.top[owner]
+    if isinstance(definition, Function):
+        return definition
+    return definition.methods[method or _OF_SUBCLASSES]
+
+
+def _objects(module: Module, owner: str) -> Iterator[str]:
+    """The variables of a module that hold an object of one of its classes."""
+    for name, values in module.assignments.items():
+        match values:
+            case [ast.Call(func=ast.Name(id=called))] if called == owner:
+                yield name
+
+
+def _reading(
+    program: Program, module: Module, name: str, with_objects: bool
+) -> Mapping[Module | None, set[str]]:
+    """The modules that can use what a module defines, or objects of it, with the names of these."""
+    found: dict[Module | None, set[str]] = {module: {name}}
+    for other in program.importers(module, name):
+        found[other] = {name}
+    for other in [each for each in found if each is not None and with_objects]:
+        for made in _objects(other, name):
+            for user in (other, *program.importers(other, made)):
+                found.setdefault(user, set()).add(made)
+    return found
+
+
+def _given(
+    module: Module, holders: set[str], method: str
+) -> Iterator[tuple[Function | Class, ast.Call | None]]:
+    """The definitions of the top level that a decorator or a base puts into a table.
+
+    With the call of the decorator, or the keywords of the class as one.
+    """
     for definition in module.top.values():
-        if isinstance(definition, Class) and _has(definition.node.bases, base):
-            yield ClassObject(definition)
+        for decorator in definition.decorators:
+            if _is_filler(decorator, holders, method):
+                yield definition, decorator if isinstance(decorator, ast.Call) else None
+        if isinstance(definition, Class) and not method:
+            node = definition.node
+            if any(innermost_name(base) in holders for base in node.bases):
+                yield definition, ast.Call(ast.Name(_OF_SUBCLASSES), [], node.keywords)
+
+
+def _is_called_otherwise(module: Module, method: str) -> bool:
+    """True if a module names a method elsewhere than in decorators: `TASKS.add("x")(run)`."""
+    decorating = {
+        row
+        for definition in module.top.values()
+        for each in definition.decorators
+        for row in range(each.lineno, (each.end_lineno or each.lineno) + 1)
+    }
+    rows = rows_mentioning(module.file.text, method)
+    return any(row not in decorating for row in rows)
+
+
+def _is_filler(decorator: ast.expr, holders: set[str], method: str) -> bool:
+    """True for `@register`, `@register("x")`, and for `@TASKS.add("x")` of an object or class."""
+    if not method:
+        return innermost_name(decorator) in holders
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    match called:
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as holder, attr=name):
+            return name == method and innermost_name(holder) in holders
+    return False
+
+
+def _key(
+    definition: Function | Class, given: ast.Call | None, filler: Function, keys: list[ast.expr]
+) -> str | None:
+    """The key under which a table has a definition; None if that is not known."""
+    found = {_key_of(key, definition, given, filler) for key in keys}
+    return found.pop() if len(found) == 1 else None
+
+
+def _key_of(
+    key: ast.expr, definition: Function | Class, given: ast.Call | None, filler: Function
+) -> str | None:
+    match key:
+        case ast.Name(id=name):
+            return _text(_argument(given, name, filler))
+        case ast.Attribute(value=ast.Name(), attr="__name__"):
+            return definition.node.name if not isinstance(definition.node, ast.Lambda) else None
+        case ast.Attribute(value=ast.Name(), attr=name) if isinstance(definition, Class):
+            return _text(definition.assigned.get(name))
+        case ast.BoolOp(op=ast.Or(), values=[ast.Name(id=name), otherwise]):
+            argument = _argument(given, name, filler)
+            if argument is None or _is_none(argument):
+                return _key_of(otherwise, definition, given, filler)
+            return _text(argument)
+    return None
+
+
+def _argument(given: ast.Call | None, name: str, filler: Function) -> ast.expr | None:
+    """What a decorator gives to a parameter of the function that fills the table."""
+    if given is None:
+        return None
+    by_name = {each.arg: each.value for each in given.keywords}
+    if name in by_name:
+        return by_name[name]
+    bound = filler.owner is not None and not filler.is_static
+    names = [each.arg for each in filler.parameters[bound:]]
+    position = names.index(name) if name in names else len(given.args)
+    return given.args[position] if position < len(given.args) else None
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _text(node: ast.expr | None) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def _value(definition: Function | Class) -> Value:
     if isinstance(definition, Class):
         return ClassObject(definition)
     return FunctionValue(definition)
-
-
-def _has(decorators: list[ast.expr], name: str) -> bool:
-    return any(innermost_name(each) == name for each in decorators)

@@ -52,7 +52,14 @@ from precision_lint.facts.dtypes.domain.values import (
     clauses_of,
     tensor,
 )
-from precision_lint.facts.dtypes.interpreter import attributes, defaults, invocation, narrowing
+from precision_lint.facts.dtypes.interpreter import (
+    attributes,
+    defaults,
+    invocation,
+    iterating,
+    narrowing,
+    record_fields,
+)
 from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
@@ -210,8 +217,10 @@ class Resolution:
             return item_of(value)
         if step.kind == "mapping":
             return functions.as_mapping(value)
+        if step.kind == "fields":
+            return record_fields.as_mapping(self._analysis, value)
         if step.kind == "unpacked":
-            return unpacked(value, step.position)
+            return unpacked(iterating.unpacked(self._analysis, value), step.position)
         if step.kind == "starred":
             return starred(value, step.position, int(step.name))
         if step.kind == "value":
@@ -336,7 +345,7 @@ def _in_order(elements: Iterable[_Element]) -> list[_Element]:
     return sorted(elements, key=_place)
 
 
-_Place: TypeAlias = "tuple[str, tuple[tuple[int, int, int, tuple[str, tuple[str, ...]]], ...]]"
+_Place: TypeAlias = "tuple[str, tuple[tuple[int, int, int, str, tuple[str, tuple[str, ...]]], ...]]"
 
 
 def _place(term: Term | str) -> _Place:
@@ -347,6 +356,7 @@ def _place(term: Term | str) -> _Place:
             getattr(step.node, "lineno", 0),
             getattr(step.node, "col_offset", 0),
             step.position,
+            step.name,
             step.region or ("", ()),
         )
         for step in term.steps

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
+from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.calls import CallSite, Region
-from precision_lint.facts.dtypes.domain.environment import Environment, bind
+from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.domain.lattice import join, join_all
 from precision_lint.facts.dtypes.domain.terms import Parameter, Root
 from precision_lint.facts.dtypes.domain.values import (
@@ -48,6 +49,10 @@ from precision_lint.facts.dtypes.whole_program.parameters import bind_self, boun
 from precision_lint.facts.dtypes.whole_program.resolution import Resolution, as_term
 from precision_lint.facts.origin import Origin
 from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.statements import bound_names
+
+_OBJECT = "self.*"
+"""What a method leaves of its object, among what it leaves in its arguments."""
 
 _MOST_KINDS = 48
 """Kinds of arguments that a function is summarized for; for others its annotation counts."""
@@ -83,8 +88,9 @@ class Summaries:
         is_followed = (
             node is not frame.discarded
             or self._counts_whole(routine, parameters)
-            or any(map(_is_container, parameters.values()))
+            or any(_is_changeable(definition, *each) for each in parameters.items())
             or outer_variables.may_change(routine, parameters)
+            or bool(self._changed_fields(routine))
         )
         if is_followed:
             routine = outer_variables.called_in(self._analysis.closures, frame, routine, env)
@@ -95,6 +101,8 @@ class Summaries:
         outer_variables.take(summary.changed, frame, env)
         self._analysis.records.rejected(frame, node, summary.rejections)
         _apply_side_effects(summary, routine, parameters, node, env)
+        if self._changed_fields(routine):
+            self._change_object(summary, routine, env)
         casts.cast_by(routine, parameters, env)
         return summary
 
@@ -115,6 +123,24 @@ class Summaries:
         evaluate = Evaluator(self._analysis, frame)
         inner = decorating.given_to_wrapper(routine, given)
         return Summary(applied(evaluate, node, UNKNOWN, wrapper, inner, env))
+
+    def _changed_fields(self, routine: FunctionValue) -> frozenset[str]:
+        """The fields of its object that a method may change."""
+        match routine.receiver:
+            case Instance(fields=fields, definition=definition) if fields:
+                changed = self._analysis.classes.changed_by(definition, routine.definition)
+                return changed.intersection(name for name, _ in fields) if changed else changed
+        return frozenset()
+
+    def _change_object(self, summary: Summary, routine: FunctionValue, env: Environment) -> None:
+        """The object of a method after a call; without the fields that may be anything."""
+        made, changed = routine.receiver, self._changed_fields(routine)
+        assert isinstance(made, Instance)
+        left = summary.out_state.get(_OBJECT)
+        if not isinstance(left, Instance):
+            kept = tuple((name, value) for name, value in made.fields if name not in changed)
+            left = replace(made, fields=kept)
+        replace_everywhere(made, left, env)
 
     def result(self, routine: FunctionValue, given: Environment, region: Region | None) -> Summary:
         """What a function returns for arguments like these."""
@@ -192,9 +218,10 @@ class Summaries:
     ) -> Summary:
         """Interpret the body, as far as its result and its containers need it."""
         definition = routine.definition
-        held = tuple(name for name, value in env.items() if _is_container(value))
+        held = tuple(name for name, value in env.items() if _is_changeable(definition, name, value))
         closure = routine.closure or {}
-        changing = (*held, *definition.scope.changed)
+        fields = self._changed_fields(routine)
+        changing = (*held, *definition.scope.changed, *(f"self.{name}" for name in sorted(fields)))
         calling = outer_variables.calling(definition, env, closure)
         within = None
         if not self._counts_whole(routine, env):
@@ -211,10 +238,14 @@ class Summaries:
         value = frame.returned
         if not isinstance(frame.yielded, Bottom):
             opened = definition.is_context and any(frame.yielding)
-            value = _region_entered(frame) if opened else Sequence(frame.yielded)
+            is_each = definition.yields_in_order == len(frame.yields) and not definition.is_context
+            in_order = Sequence(frame.yielded, tuple(frame.yields) if is_each else None)
+            value = _region_entered(frame) if opened else in_order
         if self._analysis.is_program_run and definition.is_initialiser:
             held += attributes_left(definition, frame)
         left = {name: join_all([end.get(name, UNKNOWN) for end in frame.exits]) for name in held}
+        if fields:
+            left[_OBJECT] = join_all([end.get("self", UNKNOWN) for end in frame.exits])
         rejections = tuple(one for found in frame.rejections.values() for one in found)
         return Summary(value, left, outer_variables.left(definition, closure, frame), rejections)
 
@@ -235,6 +266,18 @@ def _is_container(value: Value) -> bool:
     return isinstance(value, Sequence | Dictionary)
 
 
+def _is_changeable(definition: Function, name: str, value: Value) -> bool:
+    return _is_container(value) or _is_changed_object(definition, name, value)
+
+
+def _is_changed_object(definition: Function, name: str, value: Value) -> bool:
+    """True for a record of whose fields a function may assign or change some."""
+    if not isinstance(value, Instance) or not value.fields or name == "self":
+        return False
+    is_written = any(name in effect.writes for effect in definition.def_uses)
+    return is_written and name in {each.arg for each in definition.parameters}
+
+
 def _apply_side_effects(
     summary: Summary,
     routine: FunctionValue,
@@ -247,7 +290,16 @@ def _apply_side_effects(
     if routine.receiver is not None and names:
         _forget_attributes(routine, node, env)
         names = names[1:]
-    for name, argument in zip(names, node.args, strict=False):
+    by_name = ((each.arg, each.value) for each in node.keywords if each.arg is not None)
+    for name, argument in (*zip(names, node.args, strict=False), *by_name):
+        made = bound.get(name)
+        if isinstance(made, Instance) and _is_changed_object(routine.definition, name, made):
+            left = summary.out_state.get(name)
+            known = left if isinstance(left, Instance) else replace(made, fields=())
+            is_same = not any(
+                name in bound_names(each.node) for each in routine.definition.def_uses
+            )
+            replace_everywhere(made, known if is_same else join(made, known), env)
         if isinstance(argument, ast.Name | ast.Attribute) and isinstance(
             given := bound.get(name), Sequence | Dictionary
         ):
@@ -274,6 +326,12 @@ def _returning_or_changing(
     So does what names a function of `calling`, which changes variables of other scopes.
     """
 
+    of_object = any(name.startswith("self.") for name in names)
+
+    def changes(effect: DefUse) -> bool:
+        is_call_of_own = of_object and "self.*" in effect.writes
+        return is_call_of_own or not effect.writes.isdisjoint(names)
+
     def is_asked(effect: DefUse) -> bool:
         if calling and not effect.reads.isdisjoint(calling):
             return True
@@ -282,9 +340,9 @@ def _returning_or_changing(
                 return True
             case ast.Expr(value=value) | ast.Assign(value=value):
                 is_yielding = isinstance(value, ast.Yield | ast.YieldFrom)
-                return is_yielding or not effect.writes.isdisjoint(names)
-            case ast.AugAssign():
-                return not effect.writes.isdisjoint(names)
+                return is_yielding or changes(effect)
+            case ast.AugAssign() | ast.AnnAssign():
+                return changes(effect)
         return False
 
     return is_asked
@@ -295,8 +353,8 @@ def _key_of_call(routine: FunctionValue, env: Environment, region: Region | None
     return (
         "result",
         routine.definition,
-        tuple((name, _key(value)) for name, value in env.items()),
-        None if region is None else (region.device, _key(region.dtype)),
+        tuple((name, key_of(value)) for name, value in env.items()),
+        None if region is None else (region.device, key_of(region.dtype)),
         _closed_over(routine),
     )
 
@@ -310,41 +368,41 @@ def _closed_over(routine: FunctionValue) -> Hashable:
     reads |= routine.definition.changes
     if isinstance(routine.definition.node, ast.Lambda):
         reads = {each.id for each in walk(routine.definition.node) if isinstance(each, ast.Name)}
-    return tuple((name, _key(closure[name])) for name in sorted(reads) if name in closure)
+    return tuple((name, key_of(closure[name])) for name in sorted(reads) if name in closure)
 
 
-def _key(value: Value) -> Hashable:
+def key_of(value: Value) -> Hashable:
     """A value with the places that its dtypes come from: summaries hand them on."""
     match value:
         case Tensor(origin=origin) | Dtype(origin=origin):
             return value, _place(origin)
         case ModelOutput(tensor=tensor):
-            return "output", _key(tensor)
+            return "output", key_of(tensor)
         case Model(parameters=parameters, cast=cast, adapter=adapter):
-            return value, _key(parameters), _place(cast), _place(adapter)
+            return value, key_of(parameters), _place(cast), _place(adapter)
         case Sequence(items=items, item=item, head=head):
-            known = None if items is None else tuple(map(_key, items))
-            return "sequence", _key(item), known, tuple(map(_key, head))
+            known = None if items is None else tuple(map(key_of, items))
+            return "sequence", key_of(item), known, tuple(map(key_of, head))
         case Dictionary(items=items, item=item, default=default):
             return (
                 "dictionary",
-                _key(item),
-                None if items is None else tuple((key, _key(held)) for key, held in items),
-                _key(default),
+                key_of(item),
+                None if items is None else tuple((key, key_of(held)) for key, held in items),
+                key_of(default),
             )
         case Mixed(tensor=tensor, array=array, sequence=sequence, mapping=mapping, other=other):
             held = (tensor, array, sequence, mapping, other)
-            return tuple(None if one is None else _key(one) for one in held)
+            return tuple(None if one is None else key_of(one) for one in held)
         case Partial(function=function, arguments=arguments, keywords=keywords):
             given = (*arguments, *(one for _, one in keywords))
-            return "partial", _key(function), tuple(map(_key, given)), tuple(dict(keywords))
+            return "partial", key_of(function), tuple(map(key_of, given)), tuple(dict(keywords))
         case AutocastContext(device=device, dtype=Dtype() as dtype):
-            return "autocast", device, _key(dtype)
+            return "autocast", device, key_of(dtype)
         case OneOf(members=members):
-            return "one of", *map(_key, members)
+            return "one of", *map(key_of, members)
         case Instance(definition=definition, fields=fields, parameters=parameters):
-            weights = None if parameters is None else _key(parameters)
-            return definition, tuple((name, _key(held)) for name, held in fields), weights
+            weights = None if parameters is None else key_of(parameters)
+            return definition, tuple((name, key_of(held)) for name, held in fields), weights
     return value
 
 

@@ -7,7 +7,7 @@ callers, autocast regions, methods that assign an attribute.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from precision_lint.facts.dtypes.domain.environment import Environment
@@ -98,6 +98,35 @@ class Tracing:
         frame = self._activations.run(method, env, within, records=False, region=region)
         path = f"{method.parameters[0].arg}.{name}"
         return join_all([end[path] for end in frame.exits if path in end.paths])
+
+    def left_under_name(
+        self, method: Function, receiver: Instance, name: str, rows: frozenset[int]
+    ) -> tuple[Value, frozenset[str]]:
+        """What a method leaves in an attribute that it assigns by a computed name; or bottom.
+
+        With the names that it takes, if it says which.
+        """
+        env = entry_state(self._analysis, method)
+        bind_self(method, env, receiver)
+        within = self._slice(method, rows)
+        frame = self._activations.run(method, env, within, records=False, asked_name=name)
+        path = f"{method.parameters[0].arg}.{name}"
+        left = join_all([end[path] for end in frame.exits if path in end.paths])
+        return left, frozenset(frame.asked_among)
+
+    def left_in_object(
+        self, method: Function, receiver: Instance, known: Environment, names: Iterable[str]
+    ) -> Instance | None:
+        """An object after a method that assigns some of its fields; None if that is not known."""
+        if self._activations.is_too_deep:
+            return None
+        env = entry_state(self._analysis, method)
+        env.update(known)
+        bind_self(method, env, receiver)
+        rows = frozenset[int]().union(*(method.rows_assigning(name) for name in names))
+        frame = self._activations.run(method, env, self._slice(method, rows), records=False)
+        left = join_all([end[method.parameters[0].arg] for end in frame.exits])
+        return left if isinstance(left, Instance) else None
 
     def function(self, definition: Function, rows: frozenset[int]) -> None:
         """Interpret a function with what its callers give it, for the statements at some rows."""
