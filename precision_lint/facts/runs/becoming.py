@@ -71,13 +71,19 @@ def become(ways: Sequence[Way], value: object) -> Become | None:
         return None
     is_name = names_precision(value)
     found: list[object] = []
+    is_decided = True
     for way in ways:
         try:
             found.append(_along(way, _start(value)))
         except _NotTaken:
             continue
         except _NotPlain as lost:
+            if _is_of_condition(lost.node, way):
+                is_decided = False  # what the branch assigns may never count
+                continue
             return None if is_name else Become(by=ast.unparse(lost.node))
+    if not found and not is_decided:
+        return None
     distinct = {repr(each): each for each in found if not is_name or _says_more(each)}
     if len(distinct) > 1:
         step = next(step for way in ways for step in way)
@@ -87,6 +93,12 @@ def become(ways: Sequence[Way], value: object) -> Become | None:
     if not distinct and not found and not is_name and not any(map(_has_place, ways)):
         return Become("not used")  # a branch that it does not take would give something
     return Become(next(iter(distinct.values()))) if distinct else None
+
+
+def _is_of_condition(node: ast.AST, way: Way) -> bool:
+    """True for the condition of an `if` on a way, and for what stands in it."""
+    tests = (step.whole.test for step in way if isinstance(step.whole, ast.If))
+    return any(each is node for test in tests for each in ast.walk(test))
 
 
 def _has_place(way: Way) -> bool:

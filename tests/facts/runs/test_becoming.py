@@ -42,6 +42,10 @@ AGAIN = (
 )
 COMPARED = "Engine(dtype=torch.float16 if cfg.kind_dtype == 'half' else torch.float32)"
 NEGATED = "Engine(amp_dtype=not cfg.fp16)"
+TURNED_OFF = (
+    "if cfg.use_bf16 and not torch.cuda.is_bf16_supported():\n    cfg.use_bf16 = False\n"
+    "Engine(dtype=torch.bfloat16 if cfg.use_bf16 else torch.float32)"
+)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +53,7 @@ NEGATED = "Engine(amp_dtype=not cfg.fp16)"
     [
         (DEPENDING, "fp16: true", "float32"),
         (DEPENDING, "fp16: false", "bfloat16"),
+        (TURNED_OFF, "use_bf16: true", "bfloat16"),
         (NESTED, "fp16: true", "float16"),
         (NESTED, "fp16: false", "made by torch.bfloat16 if x else torch.float32"),
         (ASSIGNED, "fp16: true", "float16"),
