@@ -114,7 +114,7 @@ class Changes:
                     self._assign_attribute(holder, name, keyword_of(given, name), None, env)
 
     def _names_in(self, mapping: Value) -> list[str]:
-        """The keys of a mapping that is asked for one of them, or that is known."""
+        """The keys of a mapping; the attribute alone that is being resolved, if there is one."""
         if self._frame.asked_name is not None:
             return [self._frame.asked_name]
         match mapping:

@@ -86,7 +86,7 @@ class Frame:
     """What the variables of the `for` loops around the current statement stand for, if the loop
     names it: `for part in (self.encoder, self.decoder)`."""
     asked_name: str | None = None
-    """The attribute of `self` that is asked for, where the body assigns some by computed names."""
+    """The attribute of `self` that is being resolved, where the body assigns by computed names."""
     asked_among: set[str] = field(default_factory=set)
     """The names that a loop takes such an attribute from, if it names them."""
     outer: set[str] = field(default_factory=set)

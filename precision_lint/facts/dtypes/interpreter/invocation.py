@@ -85,6 +85,7 @@ _CONTAINERS: dict[str, Sequence | Dictionary] = {
 _OF_CONTAINERS = frozenset(
     {"append", "extend", "get", "insert", "items", "keys", "pop", "setdefault", "update", "values"}
 )
+"""Methods that these have as containers, and not as modules."""
 
 _CASTING = frozenset({"to", "half", "bfloat16", "float"})
 _DATA = ("Dataset", "IterableDataset", "LightningDataModule")

@@ -64,8 +64,8 @@ CASTS = {
 }
 """Methods that are casts."""
 
-
 _DEVICE_NAME = regex(r"(?i)\bdev\b|device|cuda|cpu|gpu|rank|xpu|mps")
+"""What code calls a device that it moves tensors to."""
 
 
 def as_dtype(value: Value) -> Dtype:

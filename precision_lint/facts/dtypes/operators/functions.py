@@ -67,6 +67,7 @@ _TAKING = frozenset({"get", "get_nowait", "pop", "popleft", "result"})
 """Methods of lists, queues and futures that give one item."""
 _OF_DICTIONARIES = frozenset({"items", "values", "keys", "get", "pop", "setdefault"})
 _NO_TENSORS = frozenset({"device", "Size", "Generator", "layout", "cuda.current_device"})
+"""Functions and classes of torch that give no tensor, and no dtype."""
 _FLAGS = {"unique": (2, 3), "unique_consecutive": (1, 2)}
 """Where `return_inverse` and `return_counts` stand."""
 
@@ -89,10 +90,8 @@ def builtin(name: str, given: CallSite) -> Value:
             return Sequence(Sequence(join_all(items), items))
         case (("list" | "tuple" | "set"), []):
             return Sequence(BOTTOM, ())
-        case (("list" | "tuple"), [Sequence() as copied]):
+        case (("list" | "tuple" | "iter"), [Sequence() as copied]):
             return replace(copied)
-        case "iter", [Sequence(items=tuple()) as copied]:
-            return Sequence(copied.item, copied.items)
         case _, [iterable, *_] if name in _ITERATING:
             return Sequence(item_of(iterable))
         case "next", [iterator, *rest]:

@@ -21,7 +21,7 @@ from precision_lint.facts.dtypes.domain.values import (
 )
 
 ANY = "any_name"
-"""Stands for the name that is asked for."""
+"""Stands for any name, until it is known which one is read."""
 
 
 def under(name: str, value: Value) -> Value:

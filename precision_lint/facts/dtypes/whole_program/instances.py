@@ -118,7 +118,7 @@ class Instances:
         if initialiser is None and self._classes.derives_from(definition, "dict"):
             return Instance(definition, _entries(given))
         if self._classes.is_module(definition):
-            weights = Tensor(frozenset({self._analysis.default_dtype}))
+            weights = Tensor(frozenset({given.default_dtype}))
             instance = replace(instance, parameters=weights)
         if initialiser is None:
             return instance
