@@ -10,8 +10,10 @@ of a checkpoint that the caller names, in a program that enables bfloat16.
 Not reported: a call with `dtype=torch.float32`, logits that were cast to float32, regions of
 autocast on CUDA, which compute both in float32, attention, whose weights go into a product,
 functions that sample a token, cumulative sums that are only compared with a threshold, functions
-that store the scores in half precision, `argmax`, and scores that a function only draws, or prints
-one by one, and gives to nobody. An average that is printed is a result.
+that store the scores in half precision, and scores that a function only draws, or prints one by
+one, and gives to nobody. An average that is printed is a result. Not reported either: values that
+the file follows to nothing but the choice of the largest one (`argmax`, `max(…, key=…)`; that of
+sums is another matter), a comparison with a constant, or `x - x.detach()`.
 
 ## Why it hurts
 There is no error. The result has the digits of its input: 10,000 random rows of logits have 9,997

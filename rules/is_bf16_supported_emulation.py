@@ -9,8 +9,9 @@ Not reported: `is_bf16_supported(including_emulation=False)`, a condition that a
 capability as well, uses that choose nothing between the two, projects that pin a torch before 2.4,
 which has no such parameter, and projects whose [`target-gpu`](../configuration.md) computes in
 bfloat16, such as `A100`. Nor is it reported where float16 would not help an older GPU: in files
-that load a model with FlashAttention, which needs Ampere, and for `bf16=…, fp16=not …` in files
-that load it in bfloat16 in any case.
+that load a model with FlashAttention, which needs Ampere, or whose options do so by default, and
+for `bf16=…, fp16=not …` in files that load it in bfloat16 in any case. After `import unsloth` the
+function is another one, which leaves emulation out (unsloth 2026.10.9).
 
 ## Why it hurts
 `torch.cuda.is_bf16_supported()` is true on GPUs before Ampere (V100, T4), where bfloat16 is
@@ -87,7 +88,9 @@ RULE = Rule(
 _FUNCTION = "torch.cuda.is_bf16_supported"
 _SINCE = (2, 4)
 _OF_A_GPU = frozenset({"is_available", "is_bf16_supported"})
-_FLASH = {"attn_implementation": regex(r"'flash_attention_[23]'")}
+_FLASH_NAME = regex(r"'flash_attention_[23]'")
+_FLASH = {"attn_implementation": _FLASH_NAME}
+_OF_ATTENTION = regex(r"attn|attention")
 _BFLOAT16 = dict.fromkeys(("dtype", "torch_dtype"), regex(r"(torch\.)?bfloat16|'bfloat16'"))
 _ALSO_ASKED = regex(r"capab|major|_sm\b|ampere", re.IGNORECASE)
 
@@ -98,8 +101,9 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     if (version is not None and version < _SINCE) or (targeted is not None and targeted.bfloat16):
         return
     syntax = syntax_tree(file)
-    found = [each for each in syntax.calls("is_bf16_supported") if _counts_emulation(each, syntax)]
-    if found and _loads(syntax, _FLASH):
+    asked = [each for each in syntax.calls("is_bf16_supported") if _counts_emulation(each, syntax)]
+    found = [each for each in asked if not _is_replaced(each, file, syntax)]
+    if found and (_loads(syntax, _FLASH) or _is_flash_default(syntax)):
         return
     for call in found:
         fallback = _fallback(call, file, syntax)
@@ -125,6 +129,33 @@ def _loads(syntax: SyntaxTree, arguments: dict[str, re.Pattern[str]]) -> bool:
         for keyword in call.keywords
         if (pattern := arguments.get(keyword.arg or "")) is not None
     )
+
+
+def _is_flash_default(syntax: SyntaxTree) -> bool:
+    """True if FlashAttention is the default of an option of the program."""
+    return any(
+        _FLASH_NAME.fullmatch(ast.unparse(keyword.value)) is not None
+        for call in syntax.calls("add_argument")
+        if call.args and _OF_ATTENTION.search(ast.unparse(call.args[0])) is not None
+        for keyword in call.keywords
+        if keyword.arg == "default"
+    )
+
+
+def _is_replaced(call: ast.Call, file: PythonFile, syntax: SyntaxTree) -> bool:
+    """True after `import unsloth`, which replaces the function by one that leaves emulation out."""
+    around = {*syntax.around(call)}
+    for node in (*file.nodes_of(ast.Import), *file.nodes_of(ast.ImportFrom)):
+        given = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        given += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+        if not any(name.partition(".")[0] == "unsloth" for name in given):
+            continue
+        function = syntax.function(node)
+        if function is None and syntax.function(call) is not None:
+            return True  # the module is imported before any of its functions is called
+        if node.lineno < call.lineno and (function is None or function in around):
+            return True
+    return False
 
 
 def _is_switch(fallback: ast.expr) -> bool:

@@ -1,10 +1,11 @@
-"""Count in which dtype `forward_features` of models of timm returns under autocast to bfloat16.
+"""Count in which dtype models of timm return under autocast to bfloat16: features, and the whole.
 
     pip install timm torchvision
     python scripts/measure_features.py
 
 One model of each kind runs on the CPU, with random weights. Norms run in float32, as under the
-autocast of CUDA. The figures are in `precision_lint/facts/dtypes/syntax/sources.py`.
+autocast of CUDA. The figures are in `precision_lint/facts/dtypes/syntax/sources.py`. For models
+without a head (`num_classes=0`) they are in `precision_lint/facts/dtypes/domain/values.py`.
 """
 
 from __future__ import annotations
@@ -38,14 +39,18 @@ def in_float32(norm: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]
     return widened
 
 
-def dtypes(name: str) -> tuple[str, str]:
-    """The dtypes of the features and of the result; `list` if a model returns several features."""
+def dtypes(name: str) -> tuple[str, str, str]:
+    """The dtypes of the features and of the results with and without a head.
+
+    `list` if a model returns several features.
+    """
     model = timm.create_model(name, pretrained=False).eval()
+    headless = timm.create_model(name, pretrained=False, num_classes=0).eval()
     images = torch.randn(1, *model.default_cfg["input_size"])
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        features, result = model.forward_features(images), model(images)
+        features, result, bare = model.forward_features(images), model(images), headless(images)
     features_dtype = str(features.dtype) if isinstance(features, torch.Tensor) else "list"
-    return features_dtype, str(result.dtype)
+    return features_dtype, str(result.dtype), str(bare.dtype)
 
 
 def main() -> None:
@@ -54,8 +59,8 @@ def main() -> None:
     for name, each in found.items():
         print(name, *each)
     print(f"timm {timm.__version__}, torch {torch.__version__}")
-    print("features", dict(Counter(features for features, _ in found.values())))
-    print("results", dict(Counter(result for _, result in found.values())))
+    for position, title in enumerate(("features", "results", "results without a head")):
+        print(title, dict(Counter(each[position] for each in found.values())))
 
 
 if __name__ == "__main__":

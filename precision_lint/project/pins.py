@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from precision_lint.model.regex import regex
-from precision_lint.project import disk, images
+from precision_lint.project import disk, environments, images
 from precision_lint.project.cuda_builds import COMPANIONS, newest_torch, torch_of_companion
 
 FILES = (
@@ -79,14 +79,15 @@ def pinned_version(root: Path, library: str) -> str | None:
         | "{name}" \s* : \s* \{{ [^{{}}]* "version" \s* : \s* "==(?P<pipfile>\d+(?:\.\d+)+)
         """,
     )
-    for content in chain(contents(root, FILES), _environments(root)):
+    for path, content in chain(_files(root, FILES), _environments(root)):
         if match := pin.search(content):
             version: str = next(filter(None, match.groups()))
-            return None if _is_contradicted(root, conda, version) else version
+            is_old = _is_contradicted(root, conda, version) or _is_upgraded(root, conda, path)
+            return None if is_old else version
     for specifiers in images.requirements(root, conda):
         if exact := _EXACT.match(specifiers):
             return exact[1]
-    return _installed_version(root, conda)
+    return _installed_version(root, conda) or _shown_version(root, library)
 
 
 def _is_contradicted(root: Path, name: str, version: str) -> bool:
@@ -94,6 +95,30 @@ def _is_contradicted(root: Path, name: str, version: str) -> bool:
     pin = re.compile(rf"(?im)^[ \t]*#[^\n]*\binstall\b[^\n]*?(?<![\w.-]){name}==(\d+\.\d+)")
     installed = {each[1] for each in map(pin.search, contents(root, _LISTS[:1])) if each}
     return bool(installed) and not any(f"{version}.".startswith(f"{one}.") for one in installed)
+
+
+def _is_upgraded(root: Path, name: str, file: Path) -> bool:
+    """True if a document installs the newest release, and none names the file with the pin."""
+    upgrade = re.compile(rf"(?i)[ \t](?:-U|--upgrade)[ \t](?:[^\n]*[ \t])?{name}(?:[ \t]|$)")
+    pages = [*contents(root, DOCUMENTS)]
+    commands = (each[1] for page in pages for each in _INSTALL.finditer(page))
+    return any(map(upgrade.search, commands)) and not any(file.name in page for page in pages)
+
+
+def _shown_version(root: Path, library: str) -> str | None:
+    """The version in an environment that the documents show, or of a project that they install.
+
+    A requirement that asks for a later release goes over both.
+    """
+    pages = [*contents(root, DOCUMENTS)]
+    shown = environments.listed(pages, _conda_name(library)) or environments.of_projects(
+        pages, library
+    )
+    if shown is None:
+        return None
+    version = tuple(map(int, shown.split(".")))
+    declared = _declared(contents(root, DECLARATIONS), library)
+    return None if any(version < lowest for lowest in declared) else shown
 
 
 def _installed_version(root: Path, name: str) -> str | None:
@@ -127,7 +152,7 @@ def lowest_version(root: Path, library: str) -> str | None:
     """
     declared = [*_declared(contents(root, DECLARATIONS), library)]
     if not declared:
-        declared += _declared(_environments(root), library)
+        declared += _declared((content for _, content in _environments(root)), library)
     if not declared:
         declared += _declared(_in_folders_without_code(root), library)
     if not declared:
@@ -246,15 +271,20 @@ def _lowest(specifiers: str) -> tuple[int, ...] | None:
     return max(lower) if lower else min(upper, default=None)
 
 
-def _environments(root: Path) -> Iterator[str]:
+def _environments(root: Path) -> Iterator[tuple[Path, str]]:
     """What environments of Conda list that have names of their own."""
-    for content in contents(root, ENVIRONMENTS):
+    for path, content in _files(root, ENVIRONMENTS):
         if _ENVIRONMENT.search(content) and _NAMED.search(content):
-            yield content
+            yield path, content
 
 
 def contents(root: Path, patterns: Sequence[str]) -> Iterator[str]:
     """What the files of a folder say whose paths match one of some patterns, each file once."""
+    for _, content in _files(root, patterns):
+        yield content
+
+
+def _files(root: Path, patterns: Sequence[str]) -> Iterator[tuple[Path, str]]:
     seen: set[Path] = set()
     for pattern in patterns:
         for path in disk.matching(root, pattern):
@@ -265,4 +295,4 @@ def contents(root: Path, patterns: Sequence[str]) -> Iterator[str]:
                 content = disk.read(path, _MAX_BYTES)
             except OSError:
                 continue
-            yield content.decode("utf-8", "replace").replace("\r\n", "\n")
+            yield path, content.decode("utf-8", "replace").replace("\r\n", "\n")

@@ -48,6 +48,63 @@ def test_pins(name: str, content: str, version: str | None, tmp_path: Path) -> N
     assert pinned_version(tmp_path, "torch") == version
 
 
+@pytest.mark.parametrize(
+    ("pages", "version"),
+    [
+        ({"README.md": "```\ntransformers     4.43.4      pypi_0    pypi\n```\n"}, "4.43.4"),
+        ({"README.md": "transformers 4.37.2 py310_0 conda-forge\n"}, "4.37.2"),
+        ({"README.md": "```\ntorch==2.1.0\ntransformers==4.28.1\n```\n"}, "4.28.1"),
+        ({"README.md": "git clone https://github.com/haotian-liu/LLaVA.git\n"}, "4.37.2"),
+        ({"README.md": "transformers==4.28.1\n", "requirements.txt": "transformers\n"}, "4.28.1"),
+        ({"README.md": "Tested with transformers==4.28.1.\n"}, None),
+        ({"README.md": "transformers 4.46 or newer\n"}, None),
+        ({"README.md": "sentence-transformers==2.2.2\ntransformers>=4.40\n"}, None),
+        ({"README.md": "transformers==4.35.0\n", "requirements.txt": "transformers>=4.51\n"}, None),
+        ({"README.md": "See https://github.com/haotian-liu/LLaVA for the data.\n"}, None),
+        ({"README.md": "git clone https://github.com/haotian-liu/LLaVA-NeXT\n"}, None),
+        (
+            {
+                "README.md": "git clone https://github.com/haotian-liu/LLaVA\ncd LLaVA\n"
+                "git reset --hard 9a26bd1\n"
+            },
+            None,
+        ),
+        (
+            {
+                "README.md": "git clone https://github.com/haotian-liu/LLaVA\n",
+                "requirements.txt": "transformers==4.31.0\n",
+            },
+            "4.31.0",
+        ),
+    ],
+)
+def test_environments_that_pages_show(
+    pages: dict[str, str], version: str | None, tmp_path: Path
+) -> None:
+    for name, content in pages.items():
+        (tmp_path / name).write_text(content)
+    assert pinned_version(tmp_path, "transformers") == version
+
+
+@pytest.mark.parametrize(
+    ("readme", "version"),
+    [
+        ("pip install -U transformers torch\n", None),
+        ("pip install --upgrade torch\n", None),
+        ("pip install torch\n", "2.0.1"),
+        ("pip install -U torchvision pytorch-lightning\n", "2.0.1"),
+        ("pip install -U torch==2.0.1\n", "2.0.1"),
+        ("conda env create -f environment.yml\npip install -U torch\n", "2.0.1"),
+    ],
+)
+def test_an_upgrade_goes_over_a_file_that_no_page_names(
+    readme: str, version: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "README.md").write_text(readme)
+    (tmp_path / "environment.yml").write_text("dependencies:\n  - pytorch=2.0.1\n")
+    assert pinned_version(tmp_path, "torch") == version
+
+
 def test_a_pin_precedes_the_documentation(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("pip install torch==1.13.1\n")
     (tmp_path / "requirements.txt").write_text("torch==2.3.1\n")

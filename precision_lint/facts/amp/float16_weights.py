@@ -71,6 +71,7 @@ class Float16Weights:
 def float16_adapters(calls: Sequence[Call], file: PythonFile) -> Iterator[Float16Weights]:
     """The layers that are added to a float16 model, and trained with a scaler."""
     scaling = unscaler(calls, file)
+    found: set[ast.Call] = set()
     if scaling is None:
         return
     for trained in with_adapters(calls, file):
@@ -81,8 +82,10 @@ def float16_adapters(calls: Sequence[Call], file: PythonFile) -> Iterator[Float1
         if (
             cast is not None
             and node is not None
+            and node not in found  # the model, or a copy of it
             and not is_frozen_after(_adapted(node), node, file)
         ):
+            found.add(node)
             is_certain = trained.weights.must_be(_ONLY_FLOAT16)
             is_elsewhere = cast.source.path != file.text.path
             yield Float16Weights(_adapted(node), node, cast, trained.call, is_certain, is_elsewhere)

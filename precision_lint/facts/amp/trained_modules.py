@@ -48,12 +48,39 @@ class TrainedModule:
 
 def with_adapters(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule]:
     """The modules that layers were added to, each at the last call that trains it."""
-    last: dict[Span, TrainedModule] = {}
+    last: dict[tuple[Span, bool], TrainedModule] = {}
     for trained in _shown(calls, file):
         adapter = trained.adapter
-        if adapter is not None and adapter.source.path == file.text.path:
-            last[adapter.span] = trained
+        if adapter is None or adapter.source.path != file.text.path:
+            continue
+        is_copy = _is_copy(trained, file)
+        if not is_copy or _is_copy_trained(trained, calls, file):
+            last[adapter.span, is_copy] = trained
     yield from last.values()
+
+
+def _is_copy(trained: TrainedModule, file: PythonFile) -> bool:
+    """True for `average = copy.deepcopy(model)`: what is done to it is not done to the model."""
+    syntax = syntax_tree(file)
+    return any(
+        isinstance(statement, ast.Assign)
+        and any(ast.unparse(target) == trained.name for target in statement.targets)
+        for statement in map(syntax.parent, syntax.calls("deepcopy"))
+    )
+
+
+def _is_copy_trained(trained: TrainedModule, calls: Sequence[Call], file: PythonFile) -> bool:
+    """True if a copy is prepared for training, or an optimizer gets its parameters.
+
+    A copy that is there when the backward pass runs may be an average, or a reference.
+    """
+    if trained.call.name != "parameters":
+        return trained.call.name == "prepare"
+    optimizers = ((each, parameters_of(each)) for each in calls)
+    return any(
+        given is not None and _reaches(trained.call, given, optimizer, file)
+        for optimizer, given in optimizers
+    )
 
 
 def optimized(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule]:

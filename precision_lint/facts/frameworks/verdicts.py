@@ -9,6 +9,7 @@ from pathlib import Path
 
 from precision_lint.facts.context import ConfigFile, finding_in
 from precision_lint.facts.frameworks.conditions import is_met
+from precision_lint.facts.frameworks.left_out import is_left_out
 from precision_lint.facts.frameworks.precision import precisions_of
 from precision_lint.facts.frameworks.reading import EffectiveConfig, Setting
 from precision_lint.facts.frameworks.recognition import any_of, program_of, readings
@@ -200,6 +201,7 @@ def _all(file: ConfigFile) -> tuple[Verdict, ...]:
     return tuple(
         verdict
         for run in runs(file, file.project)
+        if not is_left_out(run, file.project)
         for verdict in verdicts_of(run, file.project)
         if verdict.file.text.path == file.text.path
     )

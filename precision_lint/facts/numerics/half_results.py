@@ -23,6 +23,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16,
     guard_excludes_float16,
 )
+from precision_lint.facts.numerics.decided import Fate
 from precision_lint.facts.numerics.shown import is_only_shown
 from precision_lint.facts.numerics.uses import first_use, returned_to, used_by
 from precision_lint.facts.origin import Origin
@@ -182,12 +183,20 @@ def scores(call: Call, file: PythonFile) -> HalfResult | None:
     if node is None or call.autocast is not None or not may_be_scores(node, file):
         return None
     use = _use_of_scores(node, file)
-    if use is None:
+    if use is None or _has_no_digits(node, file):
         return None
     used = file.related(file.span_of(use), "its exact value is used here")
     logits = _operand(call)
     known = result_in_half(call, logits, (BFLOAT16, FLOAT16), file, (used,))
     return _of_checkpoint(call, logits, file, used) if known is None else known
+
+
+def _has_no_digits(node: ast.Call, file: PythonFile) -> bool:
+    """True if only the largest of some scores counts, or on which side of a threshold one is."""
+    fate, path = Fate(node, syntax_tree(file)), file.text.path
+    return fate.has_no_digits and not any(
+        any(file.project.importing(path, name)) for name in fate.returned_by
+    )
 
 
 def _of_checkpoint(

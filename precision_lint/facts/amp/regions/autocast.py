@@ -39,7 +39,7 @@ _FUNCTIONS = {
     "torch.nn.functional.scaled_dot_product_attention": 3,
 }
 """Lower-precision operators of CUDA and of CPU alike, and how many tensors they multiply."""
-_WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
+WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
 _METHODS = frozenset({"matmul", "mm", "bmm", "mv"})
 
 
@@ -144,7 +144,7 @@ def records_no_gradients(node: ast.AST, syntax: SyntaxTree) -> bool:
                 contexts = decorators
             case _:
                 continue
-        if any(innermost_name(each) in _WITHOUT_GRADIENTS for each in contexts):
+        if any(innermost_name(each) in WITHOUT_GRADIENTS for each in contexts):
             return True
     return False
 

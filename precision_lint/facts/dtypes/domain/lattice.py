@@ -49,6 +49,7 @@ from precision_lint.facts.dtypes.domain.values import (
     ANONYMOUS,
     BOTTOM,
     UNKNOWN,
+    WITHOUT_HEAD,
     AutocastContext,
     Bottom,
     ClassObject,
@@ -239,6 +240,8 @@ def _first(left: Choice, right: Choice) -> Choice:
 
 def _join_models(left: Model, right: Model) -> Model:
     name = left.name if left.name == right.name else None
+    if WITHOUT_HEAD in {left.name, right.name}:
+        name = WITHOUT_HEAD
     return Model(
         join_tensors(left.parameters, right.parameters),
         name,

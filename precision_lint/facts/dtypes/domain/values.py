@@ -234,6 +234,15 @@ class Dictionary:
         return dict(self.items).get(key, missing)
 
 
+WITHOUT_HEAD = "network without a head"
+"""What a module is called that returns features: it has no classes, or the hub says how many.
+
+Under autocast to bfloat16, with norms in float32 as on CUDA, 25 of 33 kinds of models of timm
+1.0.31 with `num_classes=0` return float32 (torch 2.13, `scripts/measure_features.py`). What may be
+such a module is taken for one.
+"""
+
+
 @frozen
 class Model:
     """A module whose code is not seen: `AutoModel.from_pretrained(…)`, `nn.Linear(…)`.

@@ -18,6 +18,7 @@ from precision_lint.facts.dtypes.domain.terms import Step
 from precision_lint.facts.dtypes.domain.values import (
     NON_TENSOR,
     UNKNOWN,
+    WITHOUT_HEAD,
     Constant,
     Dictionary,
     Dtype,
@@ -301,6 +302,8 @@ def called(model: Model, given: CallSite) -> Value:
         return given.first if isinstance(given.first, Tensor | ModelOutput) else UNKNOWN
     if name in _FUNCTION_OF:
         return functions.function(f"torch.nn.functional.{_FUNCTION_OF[name]}", given)
+    if name == WITHOUT_HEAD:
+        return _guessed(output(model, given))
     match given.first:
         case Tensor() | ModelOutput() as value if name == _INNER_NORM:
             keeps = tensor_of(value).must_be(_FLOAT32)

@@ -29,7 +29,12 @@ _ENCODER = "sentence_transformers.SentenceTransformer"
 _ON_LOAD = Given(-1, "torch_dtype")
 
 ROWS = (
-    Library("timm 1.0.31", "timm timm.models", "create_model", Network(Given(-1, "dtype"))),
+    Library(
+        "timm 1.0.31",
+        "timm timm.models",
+        "create_model",
+        Network(Given(-1, "dtype"), headless=(Given(-1, "num_classes"), Given(0, "model_name"))),
+    ),
     Library("torchvision 0.29.1", "torchvision.models", "get_model", Network()),
     Library(_PEFT, "peft", "get_peft_model", Given(0, "model")),
     Library(_PEFT, "peft.PeftModel", "from_pretrained", Given(0, "model")),

@@ -175,6 +175,8 @@ class Network:
 
     dtype: Given | None = None
     kind: str | None = None
+    headless: tuple[Given, Given] | None = None
+    """The arguments for the number of classes, of which 0 makes no head, and for the name."""
 
 
 @frozen

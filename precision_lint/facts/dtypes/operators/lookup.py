@@ -30,6 +30,7 @@ from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     NON_TENSOR,
     UNKNOWN,
+    WITHOUT_HEAD,
     Bottom,
     Constant,
     Dictionary,
@@ -241,7 +242,9 @@ class _Reading:
                 return Dictionary(saved) if kind == "mapping" else ModelOutput(saved)
             case Default():
                 return tensor(self.given.default_dtype)
-            case Network(dtype, kind):
+            case Network(dtype, kind, headless):
+                is_headless = headless is not None and self._is_headless(*headless)
+                kind = WITHOUT_HEAD if is_headless else kind
                 return Model(self._parameters(dtype), kind, is_known=True)
             case Weights(of):
                 return self._of_parameters(self.of(of))
@@ -257,6 +260,13 @@ class _Reading:
             case Anything():
                 return UNKNOWN
         raise TypeError(term)
+
+    def _is_headless(self, classes: Given, name: Given) -> bool:
+        """True for `num_classes=0`, and for a model of the hub whose settings may say so."""
+        given = self.given.argument(classes.position, classes.keyword)
+        if given != UNKNOWN:
+            return given == Constant(0)
+        return self._text(name).startswith(("hf-hub:", "hf_hub:"))
 
     def _text(self, argument: Given | None) -> str:
         """The text that an argument is; nothing where it is absent."""
