@@ -106,8 +106,7 @@ class Names:
             return join(found, UNKNOWN)
         for function, rows in changing:
             self._analysis.tracing.function(function, frozenset(rows))
-        left = self._analysis.records.globals.get((module, name), BOTTOM)
-        return registries.filled_by_others(join(found, left))
+        return join(found, self._analysis.records.globals.get((module, name), BOTTOM))
 
     def registered(self, module: Module, name: str, table: Dictionary) -> Value:
         """A variable of the top level with what decorators have put into it."""

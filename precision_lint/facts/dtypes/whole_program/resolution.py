@@ -323,12 +323,12 @@ class Resolution:
 
 
 def _placed(element: Term | str, value: Value) -> Value:
-    """A string that names a dtype, as the dtype that is chosen where it is read: `cfg.ema.dtype`."""
+    """A string that names a dtype, as a dtype that is chosen where it is read: `cfg.dtype`."""
     if not isinstance(value, Constant) or isinstance(element, str) or not element.steps:
         return value
     node, module = element.steps[-1].node, element.steps[-1].module
     dtype = as_dtype(value)
-    if not dtype.dtypes or node is None or module is None:
+    if not dtype.dtypes or not isinstance(node, ast.expr) or module is None:
         return value
     text = f"{' or '.join(sorted(dtype.dtypes))} is chosen here"
     return replace(dtype, origin=Origin(module.file.text, module.file.span_of(node), text))
