@@ -171,11 +171,13 @@ class NonTensor:
     """Not a torch tensor: an array of NumPy, a frame of pandas, a Python number …
 
     `dtypes` are those that an array or a scalar of NumPy, or an integer, can have where that is
-    known; `scalar` says that it is a number, None that it may be one.
+    known; `scalar` says that it is a number, None that it may be one. `parsed` are the format of a
+    configuration file that it is read from, and the keys under which it is there.
     """
 
     dtypes: frozenset[str] = frozenset()
     scalar: bool | None = None
+    parsed: tuple[str, ...] = ()
 
 
 @frozen

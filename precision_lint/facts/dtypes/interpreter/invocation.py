@@ -52,6 +52,7 @@ from precision_lint.facts.dtypes.interpreter import (
     loaded_in_half,
     methods,
     models,
+    parsed_files,
     record_fields,
     sections,
     standard,
@@ -505,7 +506,7 @@ def _of_symbol(
             return Sequence(join_all([item_of(value) for value in given.values]))
         case "torch.compile" | "torch.jit.script" | "torch.nn.parallel.DistributedDataParallel":
             return given.first
-    result = functions.function(name, given)
+    result = parsed_files.contents(name) or functions.function(name, given)
     if isinstance(result, Unknown) and sources.MODEL_NAME.search(last):
         return methods.of_named_model(last, given)
     return result
@@ -620,6 +621,12 @@ def _of_method(
             return _of_unknown(evaluator, name, receiver, given, node, env)
         case NonTensor() if (setting := _taken_setting(evaluator, name, given, node)) is not None:
             return setting  # out of what `json.load` gives
+        case NonTensor(parsed=(_, *_)) if name in _TAKING_OUT and (
+            (read := parsed_files.under(evaluator, receiver, given.first)) is not None
+        ):
+            return read
+        case NonTensor(parsed=(_, *_)) if name == "copy":
+            return receiver
         case Tensor() if sources.OUTPUT_METHOD.search(name) or name in models.OF_MODULES:
             # a module that was moved, too
             return models.method(Model(receiver), name, given)
