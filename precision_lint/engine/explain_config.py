@@ -25,6 +25,7 @@ from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.declared_options import meant
+from precision_lint.facts.runs.never_asked import never_asked
 from precision_lint.facts.runs.purposes import Purposes, of_torch, read_as_well
 from precision_lint.facts.runs.reasons import with_reasons
 from precision_lint.facts.runs.records import is_record
@@ -242,6 +243,11 @@ def runs_of(
         found[key] = _with_more(found[key], purpose) if key in found else purpose
     for one in also:
         found |= {identity(run): run for run in map(of_torch, purposes.of(one)) if run is not None}
+    known = _understood(found, facts)
+    left = dict(_without(known, left))
+    for run in filter(None, (never_asked(one, facts) for one in left.values())):
+        key = identity(run)
+        found[key] = _with_more(found[key], run) if key in found else run
     known = _understood(found, facts)
     left = {
         place: replace(one, settings=with_reasons(one, purposes.misses, facts))
