@@ -245,7 +245,9 @@ def runs_of(
         found |= {identity(run): run for run in map(of_torch, purposes.of(one)) if run is not None}
     known = _understood(found, facts)
     left = dict(_without(known, left))
-    for run in filter(None, (never_asked(one, facts) for one in left.values())):
+    doubtful = {one.file.text.path: one for one in left.values() if one.launch is None}
+    doubtful |= {one.file.text.path: one for one in _by_keys_alone(found.values())}
+    for run in filter(None, (never_asked(one, facts) for one in doubtful.values())):
         key = identity(run)
         found[key] = _with_more(found[key], run) if key in found else run
     known = _understood(found, facts)
@@ -274,6 +276,13 @@ def _understood(
     found: Table[object, EffectiveConfig], facts: Recording
 ) -> frozenset[tuple[Path, Span]]:
     return understood(as_shown(run, facts) for run in found.values())
+
+
+def _by_keys_alone(readings: Iterable[EffectiveConfig]) -> Iterator[Unread]:
+    """The settings of files that nothing but their keys gives to a framework."""
+    for reading in readings:
+        if reading.is_by_keys and isinstance(reading.source, MappingSource):
+            yield from (one for one in unread(reading.file, ()) if one.file is reading.file)
 
 
 def _untaken(path: Path, known: Set[tuple[Path, Span]], facts: Recording) -> Iterator[Unread]:

@@ -217,3 +217,26 @@ def test_a_group_that_goes_elsewhere(tmp_path: Path) -> None:
     files = GROUPS | {"train.py": HYDRA.format("tool.run(cfg.teacher.model)")}
     files["conf/base.yaml"] = "defaults:\n  - parts@teacher: one\n"
     assert "nothing reads it" not in explained(tmp_path, files)
+
+
+SHAPE = "trainer:\n  precision: 16-mixed\n  max_epochs: 3\n  accelerator: gpu\n  devices: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_unread"),
+    [
+        ("tool.run(cfg.parts.trainer.max_epochs)", True),
+        ("tool.run(cfg.other.trainer)", True),
+        ("tool.run(**cfg.parts.trainer)", False),
+        ("tool.run(cfg.parts.trainer)", False),
+        ("tool.run(cfg.parts)", False),
+        ("tool.run(cfg)", False),
+    ],
+)
+def test_the_keys_of_a_framework_that_nothing_reads(
+    line: str, is_unread: bool, tmp_path: Path
+) -> None:
+    files = GROUPS | {"conf/parts/one.yaml": SHAPE, "train.py": HYDRA.format(line)}
+    out = explained(tmp_path, files)
+    assert ("nothing reads it (loaded, train.py:5)  conf/parts/one.yaml:2" in out) is is_unread
+    assert not (is_unread and "Lightning" in out)
