@@ -17,6 +17,8 @@ from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     NON_TENSOR,
     UNKNOWN,
+    WITH_BUFFER,
+    WITHOUT_HEAD,
     Bottom,
     ClassObject,
     Constant,
@@ -316,7 +318,8 @@ def _result(
         case Model(widens=widens):
             _reject(evaluator, node, function, given)
             output = models.called(function, given)
-            return lookup.widened(output) if widens else output
+            is_wide = widens or models.adds_float32(function, given)
+            return lookup.widened(output) if is_wide else output
         case Tensor():  # nobody calls a tensor: it was a module that was moved
             return models.called(Model(function), given)
         case Symbol(name=name):
@@ -640,10 +643,19 @@ def _loaded(evaluator: Evaluate, function: str, shown: str, given: CallSite) -> 
     keeps_dtype = not package or package in sources.KEEPING
     is_float32 = configuration.loads_in_float32(function)
     loaded = models.pretrained(given, is_float32, keeps_dtype=keeps_dtype)
-    kind = IMAGES if PIPELINE.search(shown) else None
+    kind = IMAGES if PIPELINE.search(shown) else _kind_of_network(function, given)
     widens = configuration.widens_logits(shown)
     is_known = not package or package in sources.SEEN
     return replace(loaded, name=kind, widens=widens, is_known=is_known)
+
+
+def _kind_of_network(function: str, given: CallSite) -> str | None:
+    """What is known of the outputs of a class of transformers under autocast."""
+    owner = function.removesuffix(".from_pretrained")
+    if sources.BASE_MODEL.search(owner):
+        return WITHOUT_HEAD
+    is_t5 = isinstance(given.first, Constant) and "t5" in str(given.first.value).lower()
+    return WITH_BUFFER if sources.ADDING_A_BUFFER.search(owner) and not is_t5 else None
 
 
 def _configured(evaluator: Evaluate, name: str, given: CallSite) -> Model:
