@@ -153,7 +153,13 @@ class PythonFile(ParsedPython):
         node = raising_before(span.start, self, self.project)
         if node is None:
             return None
-        why = "this raises NameError" if isinstance(node, ast.Name) else "this raises TypeError"
+        match node:
+            case ast.Name(id=name):
+                why = f"nothing binds `{name}`"
+            case ast.Attribute(attr=name):
+                why = f"the module has no `{name}`"
+            case ast.Call():
+                why = "the call does not fit the parameters"
         return self.related(self.span_of(node), f"no run comes here: {why}")
 
     def _within_limit(self, fix: Fix) -> Fix:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
@@ -12,6 +13,11 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Reference, Scope, scopes_in
 
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+_LIBRARIES = sys.stdlib_module_names | {
+    *("accelerate", "clip", "datasets", "evaluate", "peft", "timm", "tokenizers", "transformers"),
+}
+"""Modules that a project may have a file named like."""
 
 
 class Named(NamedTuple):
@@ -42,9 +48,25 @@ def imported_from(qualified: str, file: ParsedPython, project: Recording) -> Nam
     module, _, name = qualified.rpartition(".")
     if not module.strip("."):
         module = f"{module}."
-    path = project.locate(file.text.path, module)
-    home = None if path is None else project.module(path)
+    home = own_module(module, file, project)
     return None if home is None else top_level(name, home)
+
+
+def own_module(module: str, file: ParsedPython, project: Recording) -> ParsedPython | None:
+    """The file of the project that a file imports as a module; None where it may be another one.
+
+    That may be a library of the same name, or, in a folder from which a program is started, another
+    file.
+    """
+    path = project.locate(file.text.path, module)
+    if not module.startswith("."):
+        first = module.partition(".")[0]
+        if first in _LIBRARIES or project.version_of(first):
+            return None
+        from_root = project.locate(project.root / file.text.path.name, module)
+        if from_root not in {None, path}:
+            return None
+    return None if path is None else project.module(path)
 
 
 def top_level(name: str, file: ParsedPython) -> Named | None:

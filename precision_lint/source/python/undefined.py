@@ -13,7 +13,7 @@ from precision_lint.source.text.notebook import NotebookText
 
 _BINDING_OTHERWISE = regex(
     r"(?<![.\w])(?:globals|locals|vars|exec|eval|setattr|__import__)\(|\bsys\.modules\b|__builtins?__"
-    r"|\bimport[ \t]*\(?[ \t]*\*|\bbuiltins\b|\bTYPE_CHECKING\b"
+    r"|__getattr__|__dict__|\bimport[ \t]*\(?[ \t]*\*|\bbuiltins\b|\bTYPE_CHECKING\b"
 )
 """How a file may get names that its statements do not show, or names that nothing evaluates."""
 
@@ -26,6 +26,14 @@ _MOST = 3
 """A file that lacks more names is part of a larger one, or shows how something is used."""
 
 _UNEVALUATED = frozenset({"annotation", "returns"})
+
+
+def shows_all_names(file: ParsedPython) -> bool:
+    """False for a file that may have names which its statements do not show, and for a package."""
+    is_package = file.text.path.name == "__init__.py"
+    return not is_package and not (
+        isinstance(file.text, NotebookText) or _BINDING_OTHERWISE.search(file.text.text)
+    )
 
 
 @fact

@@ -17,6 +17,8 @@ class Actor(nn.Module):
         self.t = t
 """
 RAISING = [
+    ("a name that a module does not have", "import actors\nactors.missing()\nhere\n"),
+    ("the same, by another name", "import actors as a\nx = a.missing\nhere\n"),
     ("a name in a statement", "missing.f()\nhere\n"),
     ("a name in a test", "if missing:\n    pass\nhere\n"),
     ("a name in the first part of a condition", "if missing and True:\n    pass\nhere\n"),
@@ -24,6 +26,8 @@ RAISING = [
     ("before a function", "missing.f()\ndef f():\n    here\n"),
     ("in the function", "def f(x):\n    x = missing\n    with x:\n        here\n"),
     ("in the same branch", "def f(x):\n    if x:\n        missing()\n        here\n"),
+    ("in a function that is called", "def f(x):\n    missing()\n    return x\nf(1)\nhere\n"),
+    ("in what that calls", "def f():\n    missing()\ndef g():\n    f()\ng()\nhere\n"),
     ("a keyword", f"{ACTOR}def main(m):\n    Actor(m, bf16=True)\n    here\n"),
     ("a missing argument", f"{ACTOR}Actor(t=2.0)\nhere\n"),
     ("too many arguments", "def f(x):\n    return x\nf(1, 2)\nhere\n"),
@@ -31,12 +35,19 @@ RAISING = [
     ("of the initialiser of a base", "from actors import Other\nOther(1, bf16=True)\nhere\n"),
 ]
 PASSING = [
+    ("a name of a module", "import actors\nactors.Critic\nhere\n"),
+    ("a name that is assigned elsewhere", "import actors\nactors.late\nhere\n"),
+    ("a name of a library", "import evaluate\nevaluate.load('f1')\nhere\n"),
+    ("a name of an object", "from actors import Critic\nCritic.missing\nhere\n"),
     ("a name that comes later", "here\nmissing()\n"),
     ("in another branch", "def f(x):\n    if x:\n        missing()\n    else:\n        here\n"),
     ("under a condition", "import os\nif os.name:\n    missing()\nhere\n"),
     ("in the second part of a condition", "import os\nif os.name and missing:\n    pass\nhere\n"),
     ("in a choice", "import os\nx = missing if os.name else 1\nhere\n"),
     ("in a function", "def f():\n    missing()\ndef g():\n    here\n"),
+    ("after a return", "def f(x):\n    if x:\n        return\n    missing()\nf(1)\nhere\n"),
+    ("in a generator", "def f():\n    missing()\n    yield 1\nf()\nhere\n"),
+    ("in what calls itself", "def f():\n    f()\nf()\nhere\n"),
     ("in a lambda", "f = lambda: missing()\nhere\n"),
     ("in what is repeated", "x = [missing for _ in range(0)]\nhere\n"),
     ("tried", "try:\n    missing()\nexcept NameError:\n    pass\nhere\n"),
@@ -65,6 +76,8 @@ def test_raising(source: str, expected: bool, tmp_path: Path) -> None:
     (tmp_path / "actors.py").write_text(
         ACTOR.replace("Actor", "Critic") + "class Other(Critic):\n    pass\n"
     )
+    (tmp_path / "evaluate.py").write_text("def main():\n    pass\n")
+    (tmp_path / "b.py").write_text("import actors\nactors.late = 1\n")
     path = tmp_path / "a.py"
     source = source.replace("here", "'here'")
     path.write_text(source)
