@@ -5,8 +5,9 @@ Finds averages of weights that are bfloat16 or float16: `EMAModel` of diffusers,
 torch, `ModelEma` of timm, and copies by `copy.deepcopy` that are called `ema`, or that a class of
 such a name makes, in a file with `lerp_` or `mul_`. In a file without such names, the step of an
 average is found in a loop over parameters, or over an attribute that the class makes of them:
-`slow.mul_(m).add_(fast, alpha=1 - m)`, or `slow.lerp_(fast, 1 - m)`, unless `m` is a number below
-0.9, or the function merges models once. The dtype of the model must be known, here or where a
+`slow.mul_(m).add_(fast, alpha=1 - m)`, or `slow.lerp_(fast, 1 - m)`, of what the loop gives or of
+what a mapping has under its key (`self.shadow[name]`), unless `m` is a number below 0.9, or the
+function merges models once. The dtype of the model must be known, here or where a
 caller gives the model: weights that are loaded in it, or a cast.
 Not reported: models in float32, copies that are cast to float32, and other copies.
 

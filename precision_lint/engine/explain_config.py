@@ -25,6 +25,7 @@ from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.declared_options import meant
+from precision_lint.facts.runs.never_asked import never_asked
 from precision_lint.facts.runs.purposes import Purposes, of_torch, read_as_well
 from precision_lint.facts.runs.reasons import with_reasons
 from precision_lint.facts.runs.records import is_record
@@ -243,6 +244,13 @@ def runs_of(
     for one in also:
         found |= {identity(run): run for run in map(of_torch, purposes.of(one)) if run is not None}
     known = _understood(found, facts)
+    left = dict(_without(known, left))
+    doubtful = {one.file.text.path: one for one in left.values() if one.launch is None}
+    doubtful |= {one.file.text.path: one for one in _by_keys_alone(found.values())}
+    for run in filter(None, (never_asked(one, facts) for one in doubtful.values())):
+        key = identity(run)
+        found[key] = _with_more(found[key], run) if key in found else run
+    known = _understood(found, facts)
     left = {
         place: replace(one, settings=with_reasons(one, purposes.misses, facts))
         for place, one in _without(known, left)
@@ -268,6 +276,13 @@ def _understood(
     found: Table[object, EffectiveConfig], facts: Recording
 ) -> frozenset[tuple[Path, Span]]:
     return understood(as_shown(run, facts) for run in found.values())
+
+
+def _by_keys_alone(readings: Iterable[EffectiveConfig]) -> Iterator[Unread]:
+    """The settings of files that nothing but their keys gives to a framework."""
+    for reading in readings:
+        if reading.is_by_keys and isinstance(reading.source, MappingSource):
+            yield from (one for one in unread(reading.file, ()) if one.file is reading.file)
 
 
 def _untaken(path: Path, known: Set[tuple[Path, Span]], facts: Recording) -> Iterator[Unread]:

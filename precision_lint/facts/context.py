@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING
@@ -89,23 +90,23 @@ class PythonFile(ParsedPython):
         """A finding of `rule` at `span`; `severity` and `precisions` default to the rule's own.
 
         What is not proved has low confidence in tests, benchmarks and vendored code: their authors
-        choose dtypes on purpose, or maintain the code elsewhere. So it has in functions that the
-        project calls nowhere. What happens in runs is low, proved or not, in functions of modules
-        that none of the programs imports, and where every program stops at an import before the
-        place. A fix that is built on LibCST can be given as a function: it is called if the finding
-        is shown.
+        choose dtypes on purpose, or maintain the code elsewhere. What happens in runs is low, even
+        if proved, in functions that no run comes to, or whose modules no program imports, and where
+        every program stops before the place, at an import or at another statement. A fix that is
+        built on LibCST can be given as a function: it is called if the finding is shown.
         """
         severity = rule.severity if severity is None else severity
         is_medium = confidence is Confidence.MEDIUM
         is_proved = confidence is Confidence.HIGH and _is_of_runs(rule, severity, precisions)
-        if (is_medium and self._is_beside_the_runs(span)) or (
+        if (is_medium and self._is_beside_the_runs()) or (
             is_proved and self._is_in_unreached_function(span)
         ):
             confidence = Confidence.LOW
         elif is_medium or is_proved:
-            stop = self.project.stop(self.text.path)
-            if stop is not None and stop.end <= span.start:
-                confidence, related = Confidence.LOW, (*related, stop.related)
+            if (stop := self._stop_before(span)) is not None:
+                confidence, related = Confidence.LOW, (*related, stop)
+            elif self._is_uncalled(span):
+                confidence = Confidence.LOW
         if callable(fix):
             fix = fix() if self.project.shows(confidence) else None
         return finding_in(
@@ -121,14 +122,10 @@ class PythonFile(ParsedPython):
             precisions=precisions,
         )
 
-    def _is_beside_the_runs(self, span: Span) -> bool:
-        """True for a place that no run comes to which the project offers, tests aside."""
-        from precision_lint.facts.project.uncalled import is_uncalled
-
+    def _is_beside_the_runs(self) -> bool:
+        """True for a file that is in no run which the project offers, tests aside."""
         path, project = self.text.path, self.project
-        if project.is_secondary(path) or is_uncalled(self, span.start, project):
-            return True
-        return project.is_unreached(path)
+        return project.is_secondary(path) or project.is_unreached(path)
 
     def _is_in_unreached_function(self, span: Span) -> bool:
         """True for a place in a function of a module that no program imports.
@@ -139,6 +136,25 @@ class PythonFile(ParsedPython):
 
         path = self.text.path
         return bool(functions_around(self, span.start)) and self.project.is_unreached(path)
+
+    def _is_uncalled(self, span: Span) -> bool:
+        """True for a place in a function that no run comes to."""
+        from precision_lint.facts.project.uncalled import is_uncalled
+
+        return is_uncalled(self, span.start, self.project)
+
+    def _stop_before(self, span: Span) -> Related | None:
+        """What raises before a place whenever a run is about to come there."""
+        from precision_lint.facts.project.raising import raising_before
+
+        stop = self.project.stop(self.text.path)
+        if stop is not None and stop.end <= span.start:
+            return stop.related
+        node = raising_before(span.start, self, self.project)
+        if node is None:
+            return None
+        why = "this raises NameError" if isinstance(node, ast.Name) else "this raises TypeError"
+        return self.related(self.span_of(node), f"no run comes here: {why}")
 
     def _within_limit(self, fix: Fix) -> Fix:
         """The fix, with breaks in the lines that it makes longer than the project has them."""

@@ -654,7 +654,7 @@ PRECISION = {
     "scaled.yaml": "static_loss_scale: 1024.0\nmin_loss_scale: 1\nloss_scale: 1000\n",
     "used.json": '{"dtype": "bfloat16", "loss": 2.0391557, "ppl": 7.6841213}',
     "conf.json": '{"dtype": "bfloat16", "mean": [0.48145466, 0.4578275], "scale": 0.18215}',
-    "read.py": 'import json\njson.load(open("used.json"))\n',
+    "read.py": 'import json\nuse(json.load(open("used.json")))\n',
     "limits.json": '{"dtype": "half", "max_loss": 2, "timeout_seconds": 3, "target_accuracy": 0.9}',
 }
 

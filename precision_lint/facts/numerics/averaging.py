@@ -22,7 +22,7 @@ from precision_lint.facts.numerics.uses import names_of
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
-from precision_lint.source.python.bindings import attribute, enclosing_class
+from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import callee_name
@@ -41,9 +41,8 @@ _SLOW = 0.9
 def may_be_average(node: ast.expr, file: ParsedPython) -> bool:
     """True for a step of an average of weights."""
     average = _average(node) if isinstance(node, ast.Call) else None
-    while isinstance(average, ast.Attribute) and average.attr == "data":
-        average = average.value
-    if not isinstance(average, ast.Name):
+    average = None if average is None else _kept(average, file)
+    if average is None:
         return False
     around = [*syntax_tree(file).around(node)]
     if any(isinstance(each, FunctionDefinition) and _ONCE.search(each.name) for each in around):
@@ -54,6 +53,25 @@ def may_be_average(node: ast.expr, file: ParsedPython) -> bool:
         and _gives_weights(loop.iter, file)
         for loop in around
     )
+
+
+def _kept(average: ast.expr, file: ParsedPython) -> ast.Name | None:
+    """The variable that a loop gives: the average, or its key, `name` of `self.shadow[name]`."""
+    average = _without_data(average)
+    if isinstance(average, ast.Name):
+        match binding(average, syntax_tree(file)):
+            case [ast.Subscript() | ast.Attribute(attr="data") as assigned]:
+                average = _without_data(assigned)
+    match average:
+        case (ast.Name() as name) | ast.Subscript(slice=ast.Name() as name):
+            return name
+    return None
+
+
+def _without_data(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute) and node.attr == "data":
+        node = node.value
+    return node
 
 
 def _gives_weights(iterated: ast.expr, file: ParsedPython) -> bool:

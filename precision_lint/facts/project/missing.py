@@ -96,7 +96,8 @@ class MissingImports:
         """True if a module that a file imports is of the project, and no library of this name.
 
         So it is if it is next to all programs that come to the file, or in the same package as the
-        file, or if the file imports another module of the package that is there.
+        file, or if the file imports another module of the package that is there, or one that is
+        next to the package.
         """
         if name.startswith("."):
             return True
@@ -118,7 +119,19 @@ class MissingImports:
             return is_regular or f"{first}.py" in self._imports.names_in(base) or bool(others)
         is_of_root = base in {self._project.root, self._project.root / "src"}
         is_inside = is_of_root and is_regular and path.is_relative_to(base / first)
-        return (is_inside and path not in programs) or bool(others - {name})
+        return (
+            (is_inside and path not in programs)
+            or bool(others - {name})
+            or (is_regular and self._imports_from(base, first, path))
+        )
+
+    def _imports_from(self, base: Path, first: str, path: Path) -> bool:
+        """True if a file in another folder imports a module that is next to a package."""
+        return path.parent != base and any(
+            own != first and self._base(path, own) == base
+            for own in {each.partition(".")[0] for each in self._imports.own_names(path)}
+            if own and not self._project.version_of(own)
+        )
 
     def _may_miss(self, path: Path) -> bool:
         """False for most files: what they import is there. An import under `try` counts, too."""

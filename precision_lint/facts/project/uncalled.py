@@ -1,19 +1,24 @@
-"""Functions of programs that no code and no page of a project names but where they are defined.
+"""Functions and classes of programs that only code names that no run comes to.
 
-No run that the project offers comes to them. A library is for others to call.
+A library is for others to call.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.named import Definition, imported_from, scope_of
+from precision_lint.facts.project.raising import misfits, raising_before
+from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.functions import Defined, functions_around
+from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import last_name
+from precision_lint.source.python.syntax import innermost_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _CALLED_BY_OTHERS = regex(r"__\w+__|main|cli|app|run|forward|backward|setup_context")
@@ -22,20 +27,43 @@ _CALLED_BY_OTHERS = regex(r"__\w+__|main|cli|app|run|forward|backward|setup_cont
 _PLAIN = frozenset({"ABC", "Enum", "Function", "Generic", "Module", "Protocol", "object"})
 """Bases of other packages that call no methods but these."""
 
+_KEEPING = frozenset(
+    {
+        *("autotune", "heuristics", "jit", "compile", "script", "ignore", "unused"),
+        *("autocast", "custom_bwd", "custom_fwd", "enable_grad", "inference_mode", "no_grad"),
+        *("cached_property", "classmethod", "property", "setter", "staticmethod"),
+        *("cache", "contextmanager", "dataclass", "lru_cache", "once_differentiable", "wraps"),
+    }
+)
+"""Decorators that put a function nowhere: it is called by its name alone."""
+
 _DEEPEST = 4
 """Bases of bases that are followed."""
 
+_MOST = 60
+"""Functions, classes and files that one search looks at."""
 
+Naming: TypeAlias = Definition | ast.Assign
+"""What gives something a name: `attention = Attention.apply` gives another one."""
+
+Use: TypeAlias = ast.expr | ast.alias
+"""A name, an attribute, a text or an import that names something."""
+
+_WORD = regex(r"\w+")
 _PROGRAM = rb"(?m)^if __name__\b"
+_OF_ALL_CLASSES = rb"__subclasses__|__init_subclass__|\bgetmembers\b|\bmetaclass\b"
+"""How a program finds classes that nothing names."""
 
 
 def is_uncalled(file: ParsedPython, offset: int, project: Recording) -> bool:
-    """True for a place in a function that nothing in the project calls or mentions.
+    """True for a place in a function, or a class, that no run of a program comes to.
 
     The file is a program, or a part of one.
     """
     around = functions_around(file, offset)
-    return any(_is_uncalled(each, file, project) for each in around) and _is_run(file, project)
+    if not around or not _is_run(file, project):
+        return False
+    return not _Search(project).is_live(around[-1], file)
 
 
 def _is_run(file: ParsedPython, project: Recording) -> bool:
@@ -58,26 +86,219 @@ def is_mentioned(function: Defined, file: ParsedPython, project: Recording) -> b
     )
 
 
-def _is_uncalled(function: Defined, file: ParsedPython, project: Recording) -> bool:
-    if is_mentioned(function, file, project):
+class _Search:
+    """A search for a way from code that runs to a function or a class."""
+
+    def __init__(self, project: Recording) -> None:
+        self._project = project
+        self._live: set[Naming] = set()
+        self._others: list[Naming] = []
+        """What is being asked about, and what no way leads to: in this order."""
+
+    def is_live(self, node: Naming, file: ParsedPython) -> bool:
+        """True if code that may run names a definition, and where too many would be asked."""
+        if node in self._live or len(self._others) > _MOST:
+            return True
+        if node in self._others:
+            return False
+        asked = len(self._others)
+        self._others.append(node)
+        if self._comes_to(node, file):
+            # Those in between may be live, too: this one was not yet known to be.
+            del self._others[asked:]
+            self._live.add(node)
+        return node in self._live
+
+    def _comes_to(self, node: Naming, file: ParsedPython) -> bool:
+        owner = syntax_tree(file).body(node)
+        if isinstance(node, ast.Assign):
+            return self._is_used(node, owner, file)
+        if isinstance(owner, Definition) and not self.is_live(owner, file):
+            return False
+        if any(innermost_name(each) not in _KEEPING for each in node.decorator_list):
+            return True
+        if isinstance(node, ast.ClassDef):
+            is_found = self._project.python_source_matches(_OF_ALL_CLASSES)
+        else:
+            is_found = _CALLED_BY_OTHERS.fullmatch(node.name) is not None or (
+                isinstance(owner, ast.ClassDef) and _has_other_base(owner, self._project, _DEEPEST)
+            )
+        return is_found or self._is_used(node, owner, file)
+
+    def _is_used(self, node: Naming, owner: ast.AST, file: ParsedPython) -> bool:
+        text = _name_of(node)
+        name = text.encode()
+        if any(self._is_use(each, node, owner, file, file) for each in _naming(text, file)):
+            return True
+        if not isinstance(owner, ast.Module | ast.ClassDef):
+            return False  # a function inside of another one
+        if self._project.page_matches(rb"\b%b\b" % name):
+            return True
+        if self._project.other_file_matches(rb"[.:/\"']%b\b|\b%b\(" % (name, name)):
+            return True
+        others = self._project.python_sources_matching(rb"\b%b\b" % name)
+        for count, path in enumerate(each for each in others if each != file.text.path):
+            other = self._project.module(path)
+            if count > _MOST or other is None:
+                return True
+            if any(self._is_use(use, node, owner, file, other) for use in _naming(text, other)):
+                return True
         return False
-    owner = syntax_tree(file).parent(function)
-    return not (isinstance(owner, ast.ClassDef) and _has_other_base(owner, project, _DEEPEST))
+
+    def _is_use(
+        self,
+        use: Use,
+        node: Naming,
+        owner: ast.AST,
+        file: ParsedPython,
+        user: ParsedPython,
+    ) -> bool:
+        """True if a place that runs names a definition, and not another one of this name."""
+        match use:
+            case ast.Name():
+                may_mean = not isinstance(owner, ast.ClassDef) and (
+                    user is file or _is_imported(use, file, user, self._project)
+                )
+            case ast.Attribute(value=value):
+                may_mean = isinstance(owner, ast.ClassDef) or _is_of_import(value, user)
+            case _:
+                may_mean = True
+        return may_mean and not _is_within(use, node, user) and self._runs(use, user)
+
+    def _runs(self, use: Use, user: ParsedPython) -> bool:
+        """True if a run may come to a place."""
+        project, path = self._project, user.text.path
+        if _is_of_type(use, user):
+            return False
+        if not all(self.is_live(each, user) for each in _definitions_around(use, user)):
+            return False
+        call = syntax_tree(user).parent(use)
+        if isinstance(call, ast.Call) and call.func is use and misfits(call, user, project):
+            return False
+        start, stop = user.span_of(use).start, project.stop(path)
+        is_after = stop is not None and stop.end <= start
+        return not is_after and raising_before(start, user, project) is None
+
+
+def _name_of(node: Naming) -> str:
+    return innermost_name(node.targets[0]) if isinstance(node, ast.Assign) else node.name
+
+
+def _is_renaming(statement: ast.Assign, use: Use, user: ParsedPython) -> bool:
+    """True for `f = g`, `f = G.apply` and `f = torch.compile(g)` at the top level."""
+    value: ast.expr = statement.value
+    while value is not use:
+        match value:
+            case ast.Attribute(value=inner):
+                value = inner
+            case ast.Call(func=func, args=[inner, *_]) if innermost_name(func) in _KEEPING:
+                value = inner
+            case _:
+                return False
+    return isinstance(syntax_tree(user).parent(statement), ast.Module)
+
+
+def _is_of_type(use: Use, user: ParsedPython) -> bool:
+    """True for a class that is compared with or annotated, and not made."""
+    inner: ast.AST = use
+    for parent in syntax_tree(user).around(use):
+        match parent:
+            case ast.Call(func=ast.Name("isinstance" | "issubclass"), args=[_, kinds]):
+                return inner is kinds
+            case ast.arg():
+                return True
+            case ast.FunctionDef(returns=inner_type) | ast.AsyncFunctionDef(returns=inner_type):
+                return inner is inner_type
+            case ast.Tuple() | ast.BinOp() | ast.Subscript() | ast.Attribute():
+                inner = parent
+            case _:
+                return False
+    return False
+
+
+def _is_within(use: Use, node: Naming, user: ParsedPython) -> bool:
+    """True if a definition names itself."""
+    return any(each is node for each in syntax_tree(user).around(use))
+
+
+def _definitions_around(use: Use, user: ParsedPython) -> Iterator[Naming]:
+    """The definitions that have to run, or to be named, for a use to count, the innermost first.
+
+    Decorators and defaults run where they stand; a base is used by who uses the class, and what
+    gets another name by who uses that.
+    """
+    inner: ast.AST = use
+    for parent in syntax_tree(user).around(use):
+        match parent:
+            case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body) if inner in body:
+                yield parent
+            case ast.ClassDef(bases=bases) if inner in bases:
+                yield parent
+            case ast.Assign(targets=[ast.Name()]) if _is_renaming(parent, use, user):
+                yield parent
+        inner = parent
+
+
+def _is_imported(use: ast.Name, file: ParsedPython, user: ParsedPython, project: Recording) -> bool:
+    """True if a name in another file may be what a file defines under it."""
+    _, bindings = scope_of(use, user).lookup(use.id)
+    if not bindings:
+        return True  # by `import *`
+    for binding in bindings:
+        if binding.qualified is not None:
+            found = imported_from(binding.qualified, user, project)
+            if found is None or found.file.text.path == file.text.path:
+                return True
+    return False
+
+
+def _is_of_import(value: ast.expr, user: ParsedPython) -> bool:
+    """True for an attribute of a module, or of what is in one."""
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return isinstance(value, ast.Name) and value.id in imported_names(user)
+
+
+def _naming(name: str, file: ParsedPython) -> Sequence[Use]:
+    """The nodes of a file that read a name or an attribute, or are a text with it."""
+    return _by_name(file).get(name, ())
+
+
+@fact
+def _by_name(file: ParsedPython) -> Mapping[str, Sequence[Use]]:
+    found: dict[str, list[Use]] = {}
+    is_package = file.text.path.name == "__init__.py"
+    documents = {
+        node.value for node in file.nodes_of(ast.Expr) if isinstance(node.value, ast.Constant)
+    }
+    for node in file.nodes:
+        names: Iterable[str] = ()
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name, ctx=ast.Load()):
+                names = [name]
+            case ast.alias(name=name, asname=other) if is_package or other is not None:
+                names = [name.rpartition(".")[2]]
+            case ast.Constant(value=str() as text) if node not in documents:
+                names = {*_WORD.findall(text)}
+        if isinstance(node, Use):
+            for each in names:
+                found.setdefault(each, []).append(node)
+    return found
 
 
 def _has_other_base(owner: ast.ClassDef, project: Recording, depth: int) -> bool:
     """True if a class has a base of another package, which may call its methods."""
     for base in owner.bases:
-        name = last_name(base.value if isinstance(base, ast.Subscript) else base)
+        name = innermost_name(base)
         if name in _PLAIN:
             continue
-        found = next(_definitions(name, project), None) if depth else None
+        found = next(_classes_named(name, project), None) if depth else None
         if found is None or _has_other_base(found, project, depth - 1):
             return True
     return False
 
 
-def _definitions(name: str, project: Recording) -> Iterator[ast.ClassDef]:
+def _classes_named(name: str, project: Recording) -> Iterator[ast.ClassDef]:
     """The classes of the project with a name."""
     for path in project.python_sources_matching(rb"(?m)^class %b\b" % name.encode()):
         module = project.module(path)

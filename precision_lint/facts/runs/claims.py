@@ -33,7 +33,7 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 _GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
 """Words in the names of many programs."""
 _MOST_ALIKE = 3
-"""Places that are named together; of more, any one says too little."""
+"""Functions whose places are named together; of more, any one says too little."""
 _MOST_CERTAIN = 2
 """The rank of what a library gets: if a run is seen to come there, no other place is guessed."""
 OF_TRAINING = ("autocast", "scaler")
@@ -150,9 +150,11 @@ def _possible(
     the run may read the setting for something that is not known.
     """
     alike = _alternatives(place, places, evaluator)
-    if alike > _MOST_ALIKE or _has_other_ends(ends, evaluator, place):
+    functions = {syntax_tree(each.file).function(each.node) for each in alike}
+    if len(functions) > _MOST_ALIKE or _has_other_ends(ends, evaluator, place):
         return None
-    return Claim(place, alike, _condition_of(place, written, name, evaluator) if alike == 1 else "")
+    count = len(alike)
+    return Claim(place, count, _condition_of(place, written, name, evaluator) if count == 1 else "")
 
 
 def _idle(place: TorchPlace, written: Occurrence, evaluator: Evaluator) -> Claim | None:
@@ -195,22 +197,24 @@ def _is_on_the_way(node: ast.expr, place: TorchPlace) -> bool:
     return any(part is node for test in tests for part in ast.walk(test))
 
 
-def _alternatives(best: TorchPlace, places: list[TorchPlace], evaluator: Evaluator) -> int:
-    """How many places a run may come to that say as much as the first, which it is not seen to come
-    to: each model of a family may have one.
+def _alternatives(
+    best: TorchPlace, places: list[TorchPlace], evaluator: Evaluator
+) -> list[TorchPlace]:
+    """The places that a run may come to and that say as much as the first, which it is not seen to
+    come to: each model of a family may have one, or each branch of a function that loads models.
     """
     program = evaluator.program
 
     def kind(place: TorchPlace) -> tuple[int, bool]:
         return _rank(place, program), may_run(place.node, place.file, program)
 
-    found = {(best.file.text.path, best.node.lineno)}
+    found = {(best.file.text.path, best.node.lineno): best}
     for place in places:
         at = place.file.text.path, place.node.lineno
         is_new = at not in found and kind(place) == kind(best)
         if is_new and reached(place.node, place.file, evaluator) is not False:
-            found.add(at)
-    return len(found)
+            found[at] = place
+    return [*found.values()]
 
 
 def may_be_meant(place: TorchPlace, written: Occurrence, name: str) -> bool:

@@ -146,6 +146,11 @@ def files_of(program: Program) -> tuple[ParsedPython, ...]:
 
 def is_replaced(name: str, program: Program) -> bool:
     """True if the program certainly puts something else in place of what a setting says."""
+    return put_in_place(name, program) is not None
+
+
+def put_in_place(name: str, program: Program) -> tuple[ast.Assign, ParsedPython] | None:
+    """The assignment that certainly puts something else in place of what a setting says."""
     for file, node in program.assigned.get(name, ()):
         syntax = syntax_tree(file)
         statement = syntax.parent(node)
@@ -157,8 +162,8 @@ def is_replaced(name: str, program: Program) -> bool:
             and not any(map(_may_pass_by, around))
             and not re.search(rf"\b{re.escape(name)}\b", ast.unparse(statement.value))
         ):
-            return True
-    return False
+            return statement, file
+    return None
 
 
 def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] | None:

@@ -13,11 +13,11 @@ from pathlib import Path
 from precision_lint.facts.frameworks.families import family, is_of_classes
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import called
-from precision_lint.facts.frameworks.sources import MappingSource
+from precision_lint.facts.frameworks.sources import MappingSource, Occurrence
 from precision_lint.facts.frameworks.table import Framework
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.filled_classes import filled_by
-from precision_lint.facts.runs.flows import is_replaced
+from precision_lint.facts.runs.flows import put_in_place
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.readers import candidates, readers
@@ -38,7 +38,7 @@ def left_out(reading: EffectiveConfig, project: Recording) -> frozenset[str]:
     file = source.file
     if file.python is not None or file.around is not None:
         return frozenset()
-    overwritten = _overwritten(readers(file, project), framework, project)
+    overwritten = _overwritten(readers(file, project), reading, project)
     programs = readers(file, project) or candidates(file, project)
     if not programs or not all(_takes_one_by_one(each, framework, project) for each in programs):
         return overwritten
@@ -51,7 +51,7 @@ def left_out(reading: EffectiveConfig, project: Recording) -> frozenset[str]:
 
 
 def _overwritten(
-    programs: Sequence[Path], framework: Framework, project: Recording
+    programs: Sequence[Path], reading: EffectiveConfig, project: Recording
 ) -> frozenset[str]:
     """The keys in whose place all programs of a file certainly put something else:
     `args.bf16 = torch.cuda.is_bf16_supported()`.
@@ -59,9 +59,21 @@ def _overwritten(
     known = [Program(each, project) for each in programs]
     return frozenset(
         name
-        for name, key in framework.keys.items()
-        if key.role != "other" and known and all(is_replaced(name, each) for each in known)
+        for name, key in reading.framework.keys.items()
+        if key.role != "other" and known
+        if all(_puts_another(name, reading.source.get(name), each) for each in known)
     )
+
+
+def _puts_another(name: str, written: Occurrence | None, program: Program) -> bool:
+    """True if a program puts something else in place of a key, and not what the file says."""
+    found = put_in_place(name, program)
+    if found is None:
+        return False
+    match found[0].value:
+        case ast.Constant(value=value) if written is not None:
+            return bool(value != written.value)
+    return True
 
 
 def _takes_one_by_one(program: Path, framework: Framework, project: Recording) -> bool:

@@ -11,6 +11,7 @@ from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
+from precision_lint.facts.runs.flows import put_in_place
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.named_classes import foreign_class
@@ -82,6 +83,10 @@ def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recordi
             file, call = declared
             place = _shown(file.text.path, project)
             return f"declared in {place}, line {call.lineno}; nothing reads it"
+        put = put_in_place(name, Program(missed.program, project))
+        if put is not None:
+            place = _shown(put[1].text.path, project)
+            return f"{place}, line {put[0].lineno}, puts something else in its place"
         return f"{program} is not seen to read it"
     path, row = missed.read
     return f"read in {_shown(path, project)}, line {row}; what for is not seen"

@@ -214,6 +214,13 @@ def composed_by(path: Path, project: Recording) -> tuple[tuple[Path, ...], tuple
     return tuple(dict.fromkeys(starting)), tuple(dict.fromkeys(composing))
 
 
+def folders_above(path: Path, project: Recording) -> tuple[Path, ...]:
+    """The folders around a file that some program composes files of."""
+    programs = _composing_programs(project)
+    folders = {folder for one in programs for folder, _ in _composing(one, project)}
+    return tuple(folder for folder in path.parents if folder in folders)
+
+
 def group_of(path: Path, program: Path, project: Recording) -> str:
     """The name of the group that a file is an option of, if a program composes such groups: that of
     its folder, also where the folders of groups are elsewhere (`--config-dir`).

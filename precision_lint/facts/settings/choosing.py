@@ -76,7 +76,7 @@ def _reaching(
     """The options that reach the place of an origin, and the functions that hand their names on."""
     module = file if origin.source.path == file.text.path else project.module(origin.source.path)
     named = None if module is None else module.node_at(origin.span)
-    search = _Search(file, project)
+    search = Search(file, project)
     if module is not None and named is not None:
         for selector, value, reader in search.selectors(named, module):
             search.follow(selector, value, reader, None, _MOST_HOPS)
@@ -112,7 +112,7 @@ def _keys_of_class(
 
 
 @frozen
-class _Search:
+class Search:
     """The way back from a name to the options of programs that a file is a part of."""
 
     file: ParsedPython
@@ -136,7 +136,7 @@ class _Search:
                 case ast.Dict(keys=keys, values=values) if inner in values:
                     match keys[values.index(inner)]:
                         case ast.Constant(value=str(key)):
-                            for asked, reader in self._lookups(parent, module):
+                            for asked, reader in self.lookups(parent, module):
                                 yield asked, key, reader
                     return
                 case ast.If(test=test, body=body) if inner in body:
@@ -152,7 +152,7 @@ class _Search:
                     return
             inner = parent
 
-    def _lookups(
+    def lookups(
         self, table: ast.Dict, module: ParsedPython
     ) -> Iterator[tuple[ast.expr, ParsedPython]]:
         """The keys looked up in a table, at once or by the name that it is assigned to."""

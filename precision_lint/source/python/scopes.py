@@ -87,6 +87,15 @@ class Reference:
     at: Step
 
     @property
+    def root(self) -> ast.Name:
+        """The first of the names."""
+        node: ast.expr = self.node
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        assert isinstance(node, ast.Name)
+        return node
+
+    @property
     def qualified(self) -> str | None:
         """The qualified name, if the first of the names was imported."""
         first = self.scope.qualified(self.names[0])

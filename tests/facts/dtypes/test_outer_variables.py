@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.facts.dtypes.domain.values import UNKNOWN
 from tests.facts.dtypes.following import described, last_call
 
 HALF = "torch.ones(2).bfloat16()"
@@ -195,3 +196,10 @@ CASES += FROM_OUTSIDE
 def test_outer_variables(source: str, expected: str, tmp_path: Path) -> None:
     receiver = last_call(tmp_path, main=source).receiver
     assert described(receiver) == expected
+
+
+def test_a_table_that_another_file_fills(tmp_path: Path) -> None:
+    """It stays empty where it is made, and nothing is known of what is in it."""
+    source = "from tables import TABLE\nTABLE['a'].numpy()\n"
+    receiver = last_call(tmp_path, main=source, tables="TABLE = {}\n").receiver
+    assert receiver == UNKNOWN

@@ -1,4 +1,4 @@
-"""Functions that no program of a project calls or mentions."""
+"""Functions and classes that no run of a program comes to."""
 
 from __future__ import annotations
 
@@ -24,7 +24,76 @@ CASES = [
     ("a page names it", SCORE, {"main.py": MAIN, "README.md": "Call `score(x)`.\n"}, False),
     ("there is no program", SCORE, {"main.py": "import models\nmodels.used()\n"}, False),
     ("the program is another one", SCORE, {"main.py": MAIN.replace("models", "others")}, False),
-    ("decorated", f"@register\n{SCORE}", {"main.py": MAIN}, False),
+    ("decorated", f"from lib import register\n@register\n{SCORE}", {"main.py": MAIN}, False),
+    (
+        "compiled",
+        f"import torch\n@torch.compile(dynamic=True)\n{SCORE}",
+        {"main.py": MAIN},
+        True,
+    ),
+    (
+        "another file calls one of its own",
+        SCORE,
+        {"main.py": MAIN, "b.py": f"import models\n{SCORE}score(1)\n"},
+        True,
+    ),
+    (
+        "another file imports one of its own kind",
+        SCORE,
+        {"main.py": MAIN, "b.py": SCORE, "c.py": "from b import score\nscore(1)\n"},
+        True,
+    ),
+    (
+        "another file imports it",
+        SCORE,
+        {"main.py": MAIN, "b.py": SCORE, "c.py": "from models import score\nscore(1)\n"},
+        False,
+    ),
+    ("a method of this name is called", SCORE, {"main.py": f"{MAIN}    x = y.score(1)\n"}, True),
+    (
+        "a function that nobody calls calls it",
+        f"def other(x):\n    return score(x)\n{SCORE}",
+        {"main.py": MAIN},
+        True,
+    ),
+    (
+        "two call each other",
+        f"def other(x):\n    score(x)\n{SCORE.replace('return x', 'return other(x)')}",
+        {"main.py": MAIN},
+        True,
+    ),
+    (
+        "a function that is called calls it",
+        f"def other(x):\n    score(x)\n{SCORE}other(1)\n",
+        {"main.py": MAIN},
+        False,
+    ),
+    ("a document of a function names it", SCORE, {"main.py": f'"""Not score."""\n{MAIN}'}, True),
+    ("a configuration names it", SCORE, {"main.py": MAIN, "a.yaml": "run: models.score\n"}, False),
+    ("it has another name", f"{SCORE}other = score\n", {"main.py": MAIN}, True),
+    ("it is used by its other name", f"{SCORE}other = score\nother(1)\n", {"main.py": MAIN}, False),
+    (
+        "a call that raises",
+        SCORE,
+        {"main.py": f"{MAIN}    from models import score\n    score()\n"},
+        True,
+    ),
+    (
+        "a call after a statement that raises",
+        SCORE,
+        {"main.py": f"{MAIN}    missing.f()\n    models.score(1)\n"},
+        True,
+    ),
+    (
+        "a call after a statement that may raise",
+        SCORE,
+        {
+            "main.py": f"{MAIN}    if a:\n        missing.f()\n    models.score(1)\n".replace(
+                "if a", "if models"
+            )
+        },
+        False,
+    ),
     ("called by Python", SCORE.replace("score", "__call__"), {"main.py": MAIN}, False),
     (
         "inside a function that nobody calls",
@@ -36,18 +105,33 @@ CASES = [
 
 
 def _class(base: str) -> str:
-    return f"class A({base}):\n    def score(self, x):\n        return x\n"
+    imports = "from lib import LightningModule, Trainer, nn\nfrom base import Base\n"
+    return f"{imports}class A({base}):\n    def score(self, x):\n        return x\n\n\nONE = A()\n"
 
 
 METHODS = [
+    ("that is called", _class("object") + "ONE.score(1)\n", {}, False),
     ("of a plain class", _class("object"), {}, True),
     ("of a module", _class("nn.Module"), {}, True),
     ("of a trainer of a library", _class("Trainer"), {}, False),
     ("of a class of the project", _class("Base"), {"base.py": "class Base:\n    pass\n"}, True),
+    ("of a class that nothing makes", _class("object").replace("ONE = A()", ""), {}, True),
+    (
+        "of a class that is compared",
+        _class("object").replace("= A()", "= isinstance(1, A)"),
+        {},
+        True,
+    ),
+    (
+        "of a class with a base",
+        _class("object").replace("ONE = A()", "class B(A):\n    pass\n\n\nB().score(1)"),
+        {},
+        False,
+    ),
     (
         "of one with a base of a library",
         _class("Base"),
-        {"base.py": "class Base(LightningModule):\n    pass\n"},
+        {"base.py": "from lib import LightningModule\nclass Base(LightningModule):\n    pass\n"},
         False,
     ),
 ]

@@ -81,7 +81,8 @@ def test_a_section_counts_as_read_if_the_program_asks_for_it(
 ) -> None:
     files = {"out/a.yaml": SECTION, "train.py": TRAINS.format(section)}
     out = run("explain-config", cwd=project(tmp_path, files)).out
-    assert (f"Hugging Face Trainer, {BY_KEYS}" not in out) == is_followed
+    assert f"Hugging Face Trainer, {BY_KEYS}" not in out
+    assert ("nothing reads it (loaded, train.py:4)  out/a.yaml:5" in out) is not is_followed
 
 
 ACCELERATE = "mixed_precision: fp16\ndistributed_type: MULTI_GPU\nnum_processes: 2\n"

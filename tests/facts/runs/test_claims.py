@@ -143,7 +143,7 @@ print(config["model"], config["epochs"], config["lr"])
 def test_a_key_of_another_section(code: str, is_for: bool, tmp_path: Path) -> None:
     out = told(tmp_path, {"a.yaml": CONFIG, "train.py": LOADING + code}, "a.yaml")
     assert ("argument of Engine(dtype=)" in out) is is_for
-    assert ("not understood: kind_dtype: bfloat16" in out) is not is_for
+    assert ("nothing reads it (loaded, train.py:5)" in out) is not is_for
 
 
 RESULT = """\
@@ -474,13 +474,30 @@ def test_what_a_run_certainly_comes_to_is_named_before_a_place_that_is_better(
     assert "autocast" not in out
 
 
-@pytest.mark.parametrize(("count", "is_said"), [(1, True), (3, True), (4, False)])
+FUNCTION = (
+    'def run_{0}(config):\n    with autocast("cuda", enabled=config["use_amp"]):\n'
+    "        train()\n\n"
+)
+STARTED = 'if name == "{0}":\n        run_{0}(config)\n    '
+
+
+@pytest.mark.parametrize(("count", "is_said"), [(1, True), (3, True), (4, False), (7, False)])
 def test_of_many_places_none_is_named(count: int, is_said: bool, tmp_path: Path) -> None:
-    code = MANY.format("".join(BRANCH.format(number) for number in range(count)))
-    files = {"a.yaml": SETTINGS + "use_amp: true\n", "train.py": code}
+    head, main = MANY.split("def main", 1)
+    head += "".join(FUNCTION.format(number) for number in range(count))
+    main = main.format("".join(STARTED.format(number) for number in range(count)))
+    files = {"a.yaml": SETTINGS + "use_amp: true\n", "train.py": f"{head}def main{main}"}
     out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
     assert ("autocast" in out) is is_said
     assert ("not understood: use_amp: true" in out) is not is_said
+
+
+@pytest.mark.parametrize("count", [2, 4, 7])
+def test_branches_of_one_function_are_named_together(count: int, tmp_path: Path) -> None:
+    code = MANY.format("".join(BRANCH.format(number) for number in range(count)))
+    files = {"a.yaml": SETTINGS + "use_amp: true\n", "train.py": code}
+    out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
+    assert f"(autocast, train.py:9, one of {count} places)" in out
 
 
 @pytest.mark.parametrize(

@@ -89,5 +89,5 @@ def test_the_dtype_of_a_tensor_is_no_setting(holder: str, is_read: bool, tmp_pat
     config = "lr: 1\nmodel: m\ndata: d\ndtype: float16\n"
     files = {"a.yaml": config, "train.py": TENSOR.format(holder)}
     out = run("explain-config", cwd=project(tmp_path, files)).out
-    assert "not understood: dtype: float16 (a.yaml:4)" in out
-    assert ("read in train.py, line 8" in out) is is_read
+    assert ("nothing reads it (loaded, train.py:4)" in out) is not is_read
+    assert ("dtype: float16 (a.yaml:4); read in train.py, line 8" in out) is is_read

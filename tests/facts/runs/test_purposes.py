@@ -414,6 +414,46 @@ def test_the_way_from_a_read(code: str, purpose: str, tmp_path: Path) -> None:
         assert "not understood: kind_dtype: float16 (a.yaml:6)" in out
 
 
+LOADING = 'AutoModel.from_pretrained("m{}", torch_dtype=TABLE[settings.kind_dtype])'
+
+
+def in_branches(count: int) -> str:
+    """A function that chooses at run time what it loads."""
+    rows = (f"    if found({at}):\n        {LOADING.format(at)}\n" for at in range(count))
+    return "def main():\n" + "".join(rows)
+
+
+def in_functions(count: int) -> str:
+    """The same with a function for each."""
+    made = (f"def load{at}():\n    {LOADING.format(at)}\n" for at in range(count))
+    chosen = (f"    if found({at}):\n        load{at}()\n" for at in range(count))
+    return "".join((*made, "def main():\n", *chosen))
+
+
+OTHER_USE = in_branches(5) + "    kept = tool.handle(settings.kind_dtype)\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        (in_branches(2), 2),
+        (in_branches(4), 4),
+        (in_branches(7), 7),
+        (in_functions(3), 3),
+        (in_functions(4), 0),
+        (in_functions(7), 0),
+        (in_branches(5).replace("def main", "def unused") + "def main():\n    pass\n", 0),
+        (OTHER_USE, 0),
+        (in_branches(5) + "    settings.kind_dtype = 'float32'\n", 0),
+    ],
+)
+def test_branches_of_a_function_count_together(code: str, count: int, tmp_path: Path) -> None:
+    files = {"a.yaml": FILE.format("kind_dtype: float16"), "train.py": READS.format(code)}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert (f", one of {count} places" in out) is (count > 0)
+    assert ("not understood: kind_dtype: float16 (a.yaml:6)" in out) is (count == 0)
+
+
 SECTIONS = """\
 def main():
     network = AutoModel.from_pretrained("m", torch_dtype=settings.student.kind_dtype)

@@ -1,12 +1,14 @@
 """Methods that a step calls by name: `getattr(callback, event)(self, *args)`.
 
 A method such as `notify` gets the name of an event as a text, and calls the method of that name on
-each object in `self.callbacks`. The method is followed if exactly one class has it.
+each object in `self.callbacks`. The method is followed if exactly one class has it. If nothing
+declares what is in `self.callbacks`, no other file may name the event.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 
 from precision_lint.facts.amp.lineage import Lineage
@@ -42,17 +44,43 @@ def texts_given(node: FunctionDefinition, given: Mapping[str, ast.expr]) -> Mapp
 def callback_method(
     receiver: ast.Name, event: str, owner: Class, program: Program
 ) -> Function | None:
-    """The method of an event, if a loop takes the receiver from an attribute that declares its
-    class, one class alone has the method, and the project makes objects of it.
+    """The method of an event, if a loop takes the receiver from an attribute of `self`, one class
+    alone has the method, and the project makes objects of it.
 
     None where something unscales gradients in some order of callbacks, or scales a threshold.
     """
     held = _looped(receiver, owner)
-    declared = None if held is None else Users(program).class_of(held, owner.module.file)
-    if declared is None or program.project.python_source_matches(_UNSCALING):
+    if held is None or _unscales_elsewhere(owner, program):
+        return None
+    declared = Users(program).class_of(held, owner.module.file)
+    if declared is None and not _names_alone(event, owner, program):
         return None
     found = [*_having(event, declared, program)]
     return found[0] if len(found) == 1 and _is_made(found[0], program) else None
+
+
+def _unscales_elsewhere(owner: Class, program: Program) -> bool:
+    """True if other code than the body of a class, which no other inherits, unscales gradients."""
+    file, node = owner.module.file, owner.node
+    here = file.text.path
+    others = [path for path in program.project.python_sources_matching(_UNSCALING) if path != here]
+    lineage = Lineage(program)
+    inherit = any(
+        isinstance(each, Class) and owner in lineage.line(each)[1:]
+        for each in owner.module.top.values()
+    )
+    found = re.finditer(_UNSCALING.decode(), file.text.text)
+    rows = (file.text.row(each.start()) for each in found)
+    return bool(others) or any(
+        inherit or not node.lineno <= row <= (node.end_lineno or 0) for row in rows
+    )
+
+
+def _names_alone(event: str, owner: Class, program: Program) -> bool:
+    """True if no other file names an event, or calls its method."""
+    name = re.escape(event).encode()
+    naming = program.project.python_sources_matching(rb"[\"'.]" + name + rb"[\"'(]")
+    return {*naming} <= {owner.module.file.text.path}
 
 
 def _looped(receiver: ast.Name, owner: Class) -> ast.expr | None:
@@ -66,12 +94,12 @@ def _looped(receiver: ast.Name, owner: Class) -> ast.expr | None:
     return None
 
 
-def _having(event: str, declared: Class, program: Program) -> Iterator[Function]:
+def _having(event: str, declared: Class | None, program: Program) -> Iterator[Function]:
     """The methods of an event that do something, of a class and those that inherit from it."""
     lineage = Lineage(program)
     for module in program.defining(event):
         for each in module.top.values():
-            if isinstance(each, Class) and declared in lineage.line(each):
+            if isinstance(each, Class) and (declared is None or declared in lineage.line(each)):
                 method = each.methods.get(event)
                 if method is not None and not method.is_stub:
                     yield method

@@ -56,6 +56,9 @@ class Event:
     is_called_back: bool = False
     """True for what an object does that may be there or not: one of `self.callbacks`."""
 
+    named: ast.Call | None = None
+    """The call that gives the name of the event by which it is called back."""
+
     def related(self, message: str) -> Related:
         """The event as the other half of a finding, whichever file it is in."""
         return Related(self.file.text.place(self.file.span_of(self.node)), message)
@@ -275,6 +278,7 @@ def renamed(event: Event, names: Mapping[str, str], helper: str, call: ast.Call)
         event,
         helper=helper,
         call=call,
+        named=event.named or (call if event.is_called_back else None),
         is_called_back=event.is_called_back or isinstance(call.func, ast.Call),
         scaler=resolved(event.scaler, names),
         subject=resolved(event.subject, names),

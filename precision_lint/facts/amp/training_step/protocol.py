@@ -69,9 +69,15 @@ class TrainingStep:
 
     def place(self, event: Event) -> ast.Call:
         """Where an event is in this file: its own call, or that of a helper elsewhere."""
-        if event.call is not None and event.file.text.path != self.file.text.path:
-            return event.call
-        return event.node
+        if event.call is None or event.file.text.path == self.file.text.path:
+            return event.node
+        if event.named is not None and event.named in self._calls:
+            return event.named
+        return event.call
+
+    @cached_property
+    def _calls(self) -> frozenset[ast.Call]:
+        return frozenset(self.file.nodes_of(ast.Call))
 
     @property
     def is_of_another_file(self) -> bool:

@@ -41,7 +41,9 @@ def item_of(value: Value) -> Value:
     match reading(value):
         case Sequence(item=item):
             return item
-        case (Tensor() | NonTensor()) as whole:
+        case NonTensor(parsed=parsed) as whole:
+            return replace(whole, scalar=None, parsed=(*parsed, "*") if parsed else ())
+        case Tensor() as whole:
             return replace(whole, scalar=None)
         case ModelOutput(tensor=tensor):
             return ModelOutput(replace(tensor, scalar=None))

@@ -197,7 +197,8 @@ def _join_outputs(left: ModelOutput, right: ModelOutput) -> ModelOutput:
 def _join_arrays(left: NonTensor, right: NonTensor) -> NonTensor:
     is_known = left.dtypes and right.dtypes
     dtypes = left.dtypes | right.dtypes if is_known else frozenset[str]()
-    return NonTensor(dtypes, left.scalar if left.scalar == right.scalar else None)
+    scalar = left.scalar if left.scalar == right.scalar else None
+    return NonTensor(dtypes, scalar, left.parsed if left.parsed == right.parsed else ())
 
 
 def _join_sequences(left: Sequence, right: Sequence) -> Sequence:

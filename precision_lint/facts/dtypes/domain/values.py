@@ -171,11 +171,13 @@ class NonTensor:
     """Not a torch tensor: an array of NumPy, a frame of pandas, a Python number …
 
     `dtypes` are those that an array or a scalar of NumPy, or an integer, can have where that is
-    known; `scalar` says that it is a number, None that it may be one.
+    known; `scalar` says that it is a number, None that it may be one. `parsed` are the format of a
+    configuration file that it is read from, and the keys under which it is there.
     """
 
     dtypes: frozenset[str] = frozenset()
     scalar: bool | None = None
+    parsed: tuple[str, ...] = ()
 
 
 @frozen
@@ -235,12 +237,17 @@ class Dictionary:
 
 
 WITHOUT_HEAD = "network without a head"
-"""What a module is called that returns features: it has no classes, or the hub says how many.
+"""What a module is called that returns features: it has no classes, or the hub says how many, or it
+is a base model of transformers, whose first output is its residual stream.
 
 Under autocast to bfloat16, with norms in float32 as on CUDA, 25 of 33 kinds of models of timm
 1.0.31 with `num_classes=0` return float32 (torch 2.13, `scripts/measure_features.py`). What may be
 such a module is taken for one.
 """
+
+
+WITH_BUFFER = "network that adds a buffer to its logits"
+"""What a module is called whose logits autocast leaves in float32, if its buffers are."""
 
 
 @frozen

@@ -8,6 +8,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.values import Tensor
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.choosing import options_choosing
+from precision_lint.facts.settings.unchosen import is_never_chosen
 from precision_lint.model.dtypes import BFLOAT16
 from precision_lint.model.finding import Related, Span
 from precision_lint.source.text.notebook import NotebookText
@@ -27,7 +28,8 @@ def witnesses(
     dtype of the checkpoint: code on the way that makes tensors bfloat16 may have saved it so. Of
     what may come from elsewhere as well, only weights count: data can be anything, and data that is
     used as integers or as bytes (`is_packed`) is integers: labels, an image as it was encoded. A
-    guess is none. A notebook is a program of its own, which gets no setting of another one.
+    guess is none, nor is a dtype that the settings of the project never choose. A notebook is a
+    program of its own, which gets no setting of another one.
     """
     origins = {one.origin: one for one in tensors if one.origin and not one.origin.is_guess}
     for origin, tensor in origins.items():
@@ -36,6 +38,8 @@ def witnesses(
         sites = [site.related for site in origin.route]
         match origin.kind:
             case "dtype" | "autocast" | "test" if tensor.dtypes & dtypes:
+                if is_never_chosen(origin, file, file.project):
+                    continue
                 options = options_choosing(origin, file, span, file.project)
                 yield from (origin.related, *options, *sites)
             case "loader" | "weights" | "auto" | "load" | "checkpoint" if (

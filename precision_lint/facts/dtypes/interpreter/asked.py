@@ -276,7 +276,7 @@ def _is_given_module(value: Value) -> bool:
     return isinstance(value, Model) and may_be_half(value.parameters)
 
 
-_OF_ANYTHING = ("numpy.array", "numpy.asarray", "numpy.save", "sklearn.metrics.")
+_OF_ANYTHING = ("numpy.array", "numpy.asarray", "numpy.save", "sklearn.metrics.", "torchvision.")
 """Beginnings of functions of other packages that tensors are given to as often as anything else."""
 
 

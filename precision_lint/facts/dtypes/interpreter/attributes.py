@@ -41,7 +41,7 @@ from precision_lint.facts.dtypes.domain.values import (
     perhaps_floating,
     tensor,
 )
-from precision_lint.facts.dtypes.interpreter import iterating, models, record_fields
+from precision_lint.facts.dtypes.interpreter import iterating, models, parsed_files, record_fields
 from precision_lint.facts.dtypes.interpreter.annotations import annotated
 from precision_lint.facts.dtypes.interpreter.methods import members_of
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
@@ -241,7 +241,8 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
             return _under_key(evaluator, owner, index, node)
         case NonTensor(), _:  # what `json.load` gives holds no tensors, but settings
             setting = _setting(evaluator, node) if _is_key(index) else None
-            return array_results.item(owner, index, node.slice) if setting is None else setting
+            read = setting or parsed_files.under(evaluator, owner, index)
+            return array_results.item(owner, index, node.slice) if read is None else read
         case Tensor(), _:
             return replace(owner, scalar=_scalar_of_item(owner, index, node.slice))
         case ModelOutput(), Constant(value=str() | int() as key):

@@ -62,6 +62,10 @@ class Configuration:
                 return self._project.setting(asked, module.file.text.path)
         return None
 
+    def under(self, module: Module, keys: tuple[str, ...]) -> Setting | None:
+        """What the project's files say under some keys of a mapping that is read from one."""
+        return self._project.setting(keys, module.file.text.path)
+
     def option(self, module: Module, name: str) -> Setting | None:
         """What the project makes of an option of the command line."""
         return self._project.setting((name,), module.file.text.path)

@@ -17,6 +17,8 @@ from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     NON_TENSOR,
     UNKNOWN,
+    WITH_BUFFER,
+    WITHOUT_HEAD,
     Bottom,
     ClassObject,
     Constant,
@@ -52,6 +54,7 @@ from precision_lint.facts.dtypes.interpreter import (
     loaded_in_half,
     methods,
     models,
+    parsed_files,
     record_fields,
     sections,
     standard,
@@ -315,7 +318,8 @@ def _result(
         case Model(widens=widens):
             _reject(evaluator, node, function, given)
             output = models.called(function, given)
-            return lookup.widened(output) if widens else output
+            is_wide = widens or models.adds_float32(function, given)
+            return lookup.widened(output) if is_wide else output
         case Tensor():  # nobody calls a tensor: it was a module that was moved
             return models.called(Model(function), given)
         case Symbol(name=name):
@@ -505,7 +509,7 @@ def _of_symbol(
             return Sequence(join_all([item_of(value) for value in given.values]))
         case "torch.compile" | "torch.jit.script" | "torch.nn.parallel.DistributedDataParallel":
             return given.first
-    result = functions.function(name, given)
+    result = parsed_files.contents(name) or functions.function(name, given)
     if isinstance(result, Unknown) and sources.MODEL_NAME.search(last):
         return methods.of_named_model(last, given)
     return result
@@ -620,6 +624,12 @@ def _of_method(
             return _of_unknown(evaluator, name, receiver, given, node, env)
         case NonTensor() if (setting := _taken_setting(evaluator, name, given, node)) is not None:
             return setting  # out of what `json.load` gives
+        case NonTensor(parsed=(_, *_)) if name in _TAKING_OUT and (
+            (read := parsed_files.under(evaluator, receiver, given.first)) is not None
+        ):
+            return read
+        case NonTensor(parsed=(_, *_)) if name == "copy":
+            return receiver
         case Tensor() if sources.OUTPUT_METHOD.search(name) or name in models.OF_MODULES:
             # a module that was moved, too
             return models.method(Model(receiver), name, given)
@@ -633,10 +643,19 @@ def _loaded(evaluator: Evaluate, function: str, shown: str, given: CallSite) -> 
     keeps_dtype = not package or package in sources.KEEPING
     is_float32 = configuration.loads_in_float32(function)
     loaded = models.pretrained(given, is_float32, keeps_dtype=keeps_dtype)
-    kind = IMAGES if PIPELINE.search(shown) else None
+    kind = IMAGES if PIPELINE.search(shown) else _kind_of_network(function, given)
     widens = configuration.widens_logits(shown)
     is_known = not package or package in sources.SEEN
     return replace(loaded, name=kind, widens=widens, is_known=is_known)
+
+
+def _kind_of_network(function: str, given: CallSite) -> str | None:
+    """What is known of the outputs of a class of transformers under autocast."""
+    owner = function.removesuffix(".from_pretrained")
+    if sources.BASE_MODEL.search(owner):
+        return WITHOUT_HEAD
+    is_t5 = isinstance(given.first, Constant) and "t5" in str(given.first.value).lower()
+    return WITH_BUFFER if sources.ADDING_A_BUFFER.search(owner) and not is_t5 else None
 
 
 def _configured(evaluator: Evaluate, name: str, given: CallSite) -> Model:

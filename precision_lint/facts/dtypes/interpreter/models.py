@@ -18,6 +18,7 @@ from precision_lint.facts.dtypes.domain.terms import Step
 from precision_lint.facts.dtypes.domain.values import (
     NON_TENSOR,
     UNKNOWN,
+    WITH_BUFFER,
     WITHOUT_HEAD,
     Constant,
     Dictionary,
@@ -489,6 +490,12 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
     return Model(parameters, kind, widens=widens, is_known=model.is_known, kin=model.kin)
 
 
+def adds_float32(model: Model, given: CallSite) -> bool:
+    """True for logits to which a buffer is added that autocast does not cast."""
+    is_half = model.parameters.must_be(HALF)
+    return model.name == WITH_BUFFER and given.autocast is not None and not is_half
+
+
 def widens_inside(model: Model, name: str) -> bool:
     """True if a module inside returns float32, since the whole one does.
 
@@ -509,7 +516,7 @@ def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value
     held = output.tensor
     if held.origin is not None and name in sources.OUTPUTS | sources.OUTPUT_SEQUENCES:
         named = ModelOutput(replace(held, origin=replace(held.origin, is_guess=False)))
-        output = _guessed(named) if name in sources.STREAMS else named
+        output = _guessed(named) if name in sources.WIDE_UNDER_AUTOCAST else named
     if _is_data(held):
         return as_weights(output) if _OF_WEIGHTS.search(name) else _of_results(held)
     return output if step is None else output_after(output, step)

@@ -36,7 +36,7 @@ class Names(Protocol):
         """What a qualified name means where a module imports it."""
         ...
 
-    def registered(self, module: Module, name: str, table: Dictionary) -> Dictionary:
+    def registered(self, module: Module, name: str, table: Dictionary) -> Value:
         """A variable of the top level with what decorators have put into it."""
         ...
 

@@ -98,6 +98,8 @@ def builtin(name: str, given: CallSite) -> Value:
             return join_all([item_of(iterator), *rest])
         case "abs", [operand]:
             return method("abs", operand, replace(given, arguments=()))
+        case "dict", [NonTensor(parsed=(_, *_)) as mapping] if not given.keywords:
+            return mapping  # a part of a file
         case "dict", _:
             return _dictionary(given)
         case "sum", [Sequence() as addends]:

@@ -199,9 +199,9 @@ class Instances:
         `said` is what files say of the field.
         """
         value = keyword_of(spread, name)
-        if said is not None and isinstance(value, Unknown):
+        if said is not None and isinstance(reading(value), Unknown):
             return said
-        if not isinstance(value, Unknown) or isinstance(value, Variable):
+        if not isinstance(reading(value), Unknown) or isinstance(value, Variable):
             return value
         owner = next(each for each in self._classes.bases(definition) if name in each.annotated)
         chosen = self._analysis.configuration.option(owner.module, name)

@@ -101,14 +101,14 @@ class Names:
         ]
         found = self._analysis.classes.settled(found)
         if not changing and not is_changed_at_top:
-            return found
+            return registries.filled_by_others(found)
         if self._analysis.is_intraprocedural or len(changing) > _MOST_CHANGING:
             return join(found, UNKNOWN)
         for function, rows in changing:
             self._analysis.tracing.function(function, frozenset(rows))
         return join(found, self._analysis.records.globals.get((module, name), BOTTOM))
 
-    def registered(self, module: Module, name: str, table: Dictionary) -> Dictionary:
+    def registered(self, module: Module, name: str, table: Dictionary) -> Value:
         """A variable of the top level with what decorators have put into it."""
         if self._analysis.is_intraprocedural or not registries.fillers(module, name):
             return table

@@ -29,6 +29,9 @@ _MOST_REGISTERED = 12
 
 _OF_SUBCLASSES = "__init_subclass__"
 
+_STORING = ("] = ", ".setdefault(", ".update(")
+"""How a function puts something under a key."""
+
 
 def fillers(module: Module, table: str) -> frozenset[str]:
     """The functions, classes and methods of the top level that fill a table of the module.
@@ -51,12 +54,17 @@ def filled(program: Program, module: Module, table: str, value: Dictionary) -> D
     return Dictionary(item, tuple(named.items()) if is_named else None, value.default)
 
 
-def as_registered(program: Program, module: Module, table: str, value: Dictionary) -> Dictionary:
+def as_registered(program: Program, module: Module, table: str, value: Dictionary) -> Value:
     """A table that decorators fill; if they put nothing there, others fill one that stays empty."""
     found = filled(program, module, table, value)
-    if found is not None:
-        return found
-    return Dictionary(UNKNOWN, None, value.default) if value.items == () else value
+    return filled_by_others(value) if found is None else found
+
+
+def filled_by_others(value: Value) -> Value:
+    """A table of a module that stays empty as far as is seen: something else fills it."""
+    if isinstance(value, Dictionary) and value.items == ():
+        return Dictionary(UNKNOWN, None, value.default)
+    return value
 
 
 def fills(function: Function, table: str) -> bool:
@@ -102,7 +110,10 @@ def _tables(module: Module) -> Mapping[str, frozenset[str]]:
 def _filled_by(function: Function) -> Iterator[str]:
     """The tables that a function, or one inside of it, puts its parameters into by a key."""
     node = function.node
-    if isinstance(node, ast.Lambda) or "] = " not in function.module.file.rows_of(node):
+    if isinstance(node, ast.Lambda):
+        return
+    rows = function.module.file.rows_of(node)
+    if not any(form in rows for form in _STORING):
         return
     is_plain = function.owner is None or function.name.endswith(f".{_OF_SUBCLASSES}")
     for table, _, given in _stores(function):
@@ -117,13 +128,27 @@ def _returns(function: Function, name: str) -> bool:
 
 
 def _stores(function: Function) -> Iterator[tuple[str, ast.expr, str]]:
-    """The table, the key and the parameter of each `TABLE[key] = cls` in a function."""
+    """The table, the key and the parameter of each `TABLE[key] = cls` in a function.
+
+    `TABLE.setdefault(key, cls)` and `TABLE.update({key: cls})` do the same.
+    """
     nodes = [*walk(function.node)]
     parameters = {node.arg for node in nodes if isinstance(node, ast.arg)}
     for node in nodes:
         match node:
             case ast.Assign(
                 targets=[ast.Subscript(value=holder, slice=key)], value=ast.Name(id=given)
+            ) if given in parameters and (table := _table(holder, function)):
+                yield table, key, given
+            case (
+                ast.Call(
+                    func=ast.Attribute(value=holder, attr="setdefault"),
+                    args=[key, ast.Name(id=given)],
+                )
+                | ast.Call(
+                    func=ast.Attribute(value=holder, attr="update"),
+                    args=[ast.Dict(keys=[ast.expr() as key], values=[ast.Name(id=given)])],
+                )
             ) if given in parameters and (table := _table(holder, function)):
                 yield table, key, given
 

@@ -68,7 +68,7 @@ from precision_lint.facts.dtypes.operators.autocast import dtype_of, outside
 from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.dtypes.operators.lookup import prepared
 from precision_lint.facts.dtypes.operators.promotion import promote
-from precision_lint.facts.origin import Setting
+from precision_lint.facts.origin import Origin, Setting
 
 Lookup: TypeAlias = "Callable[[Root], Value | None]"
 """What a root is; None if that is not known here, so that its terms stay."""
@@ -164,7 +164,7 @@ class Resolution:
         unknown = Tensor(caller_chosen=of.caller_chosen, may_be_other=of.may_be_other)
         found: list[Tensor] = []
         for clause in sorted(of.clauses - {ANONYMOUS}, key=_clause_place):
-            values = [self._element(element) for element in _in_order(clause)]
+            values = [_placed(each, self._element(each)) for each in _in_order(clause)]
             tensors = [one for value in values if (one := _dtypes_of(value, unknown)) is not None]
             if len(tensors) == len(values):
                 alike = [replace(one, scalar=False) for one in tensors]
@@ -320,6 +320,18 @@ class Resolution:
             autocast=self._region(call.autocast),
             dtypes={name: self.dtype(value) for name, value in call.dtypes.items()},
         )
+
+
+def _placed(element: Term | str, value: Value) -> Value:
+    """A string that names a dtype, as a dtype that is chosen where it is read: `cfg.dtype`."""
+    if not isinstance(value, Constant) or isinstance(element, str) or not element.steps:
+        return value
+    node, module = element.steps[-1].node, element.steps[-1].module
+    dtype = as_dtype(value)
+    if not dtype.dtypes or not isinstance(node, ast.expr) or module is None:
+        return value
+    text = f"{' or '.join(sorted(dtype.dtypes))} is chosen here"
+    return replace(dtype, origin=Origin(module.file.text, module.file.span_of(node), text))
 
 
 def as_term(value: Value, root: Root) -> Value:

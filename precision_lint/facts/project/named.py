@@ -1,0 +1,68 @@
+"""The function or class of the project that a name stands for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+from precision_lint.facts.project.facts import Recording
+from precision_lint.model.memo import fact
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.scopes import Reference, Scope, scopes_in
+
+Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+class Named(NamedTuple):
+    """A function or class at the top level of a file."""
+
+    node: Definition
+    file: ParsedPython
+
+
+def named(name: ast.Name, file: ParsedPython, project: Recording) -> Named | None:
+    """What a name stands for, if nothing but one definition or import binds it."""
+    scope, bindings = scope_of(name, file).lookup(name.id)
+    match bindings:
+        case [binding] if binding.qualified is not None:
+            return imported_from(binding.qualified, file, project)
+        case [_] if scope is scopes_in(file).all[0]:
+            return top_level(name.id, file)
+    return None
+
+
+def scope_of(name: ast.Name, file: ParsedPython) -> Scope:
+    """The scope in which a name is read."""
+    return _references(file)[name].scope
+
+
+def imported_from(qualified: str, file: ParsedPython, project: Recording) -> Named | None:
+    """What `module.name` is, where a file of the project defines it itself."""
+    module, _, name = qualified.rpartition(".")
+    if not module.strip("."):
+        module = f"{module}."
+    path = project.locate(file.text.path, module)
+    home = None if path is None else project.module(path)
+    return None if home is None else top_level(name, home)
+
+
+def top_level(name: str, file: ParsedPython) -> Named | None:
+    """The definition of a name at the top level of a file that binds it once."""
+    bound = scopes_in(file).all[0].bindings.get(name, ())
+    node = _definitions(file).get(name)
+    return Named(node, file) if node is not None and len(bound) == 1 else None
+
+
+@fact
+def _definitions(file: ParsedPython) -> Mapping[str, Definition]:
+    return {
+        node.name: node
+        for node in file.tree.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
+
+
+@fact
+def _references(file: ParsedPython) -> Mapping[ast.Name, Reference]:
+    return {each.root: each for each in scopes_in(file).references}

@@ -1,0 +1,57 @@
+"""Names that a file reads and nothing binds: `NameError`, wherever the code runs."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.scopes import Step, scopes_in
+from precision_lint.source.text.notebook import NotebookText
+
+_BINDING_OTHERWISE = regex(
+    r"(?<![.\w])(?:globals|locals|vars|exec|eval|setattr|__import__)\(|\bsys\.modules\b|__builtins?__"
+    r"|\bimport[ \t]*\(?[ \t]*\*|\bbuiltins\b|\bTYPE_CHECKING\b"
+)
+"""How a file may get names that its statements do not show, or names that nothing evaluates."""
+
+_OF_TOOLS = frozenset(
+    {"WindowsError", "get_ipython", "display", "profile", "spark", "dbutils", "sc", "ic", "_"}
+)
+"""What Windows, IPython, profilers, Spark and gettext add to the builtins."""
+
+_MOST = 3
+"""A file that lacks more names is part of a larger one, or shows how something is used."""
+
+_UNEVALUATED = frozenset({"annotation", "returns"})
+
+
+@fact
+def undefined_names(file: ParsedPython) -> frozenset[ast.Name]:
+    """The names that are read where no scope, import or builtin gives them a meaning.
+
+    None of a notebook, whose cells run in any order, none of a file that may bind names in ways
+    that its statements do not show, and none of an excerpt.
+    """
+    if isinstance(file.text, NotebookText) or _BINDING_OTHERWISE.search(file.text.text):
+        return frozenset()
+    if any(getattr(node, "type_params", None) for node in file.nodes):
+        return frozenset()
+    found = [
+        reference.root
+        for reference in scopes_in(file).references
+        if not _is_known(reference.names[0])
+        and not reference.scope.lookup(reference.names[0])[1]
+        and not _is_unevaluated(reference.at)
+    ]
+    return frozenset(found if len({each.id for each in found}) <= _MOST else ())
+
+
+def _is_known(name: str) -> bool:
+    return name in _OF_TOOLS or hasattr(builtins, name) or name.startswith("__")
+
+
+def _is_unevaluated(at: Step) -> bool:
+    return any(step.field in _UNEVALUATED for step in at.upwards)

@@ -1,0 +1,242 @@
+"""Keys of files that the project loads and that certainly nothing reads, and those that may be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+FILE = """\
+model:
+  name: small
+  kind_dtype: float16
+training:
+  lr: 0.1
+  use_fp16: true
+"""
+HEAD = """\
+import json
+import logging
+import yaml
+import tool
+from omegaconf import OmegaConf
+from types import SimpleNamespace
+
+def load(path):
+    with open(path) as stream:
+        return yaml.safe_load(stream)
+
+CONFIG = load("configs/a.yaml")
+"""
+UNREAD = "nothing reads it (loaded, train.py:12)"
+
+
+def explained(tmp_path: Path, files: dict[str, str]) -> str:
+    return run("explain-config", cwd=project(tmp_path, files)).out
+
+
+def told(tmp_path: Path, code: str, **files: str) -> str:
+    named = {name.replace("__", "/").replace("_py", ".py"): text for name, text in files.items()}
+    return explained(tmp_path, {"configs/a.yaml": FILE, "train.py": HEAD + code} | named)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'print(CONFIG["model"]["name"])\n',
+        'print(CONFIG)\nlogging.info("%s", CONFIG)\njson.dump(CONFIG, open("b.json", "w"))\n',
+        'tool.run(CONFIG["training"]["lr"], dtype=CONFIG.get("model", {}).get("name"))\n',
+        'for part in ("name", "size"):\n    tool.run(CONFIG["model"].get(part))\n',
+        "given = OmegaConf.create(CONFIG)\ntool.run(given.training.lr)\n",
+        'parts = {"config": CONFIG, "seed": 1}\ntool.run(parts["config"]["model"]["name"])\n',
+        'given = SimpleNamespace(**CONFIG)\ntool.run(given.model["name"])\n',
+        'def build(config):\n    return tool.run(config["name"])\nbuild(CONFIG["model"])\n',
+        'def build(name, kind_dtype=None):\n    return name\nbuild(name=CONFIG["model"]["name"])\n',
+        'def parts():\n    return CONFIG["model"], 1\none, _ = parts()\ntool.run(one["name"])\n',
+        "class Net:\n    def __init__(self, config):\n        self.config = config\n\n"
+        '    def run(self):\n        return self.config["training"]["lr"]\nNet(CONFIG).run()\n',
+        'if "kind_dtype" in CONFIG["model"] and CONFIG["training"] is not None:\n    pass\n',
+        'CONFIG["model"]["kind_dtype"] = "float32"\n',
+        'other = load("configs/b.yaml")\ntool.run(other["model"]["kind_dtype"], **other)\n',
+    ],
+)
+def test_keys_that_nothing_reads(code: str, tmp_path: Path) -> None:
+    out = told(tmp_path, code)
+    assert f"{UNREAD}  configs/a.yaml:3  kind_dtype: float16" in out
+    assert f"{UNREAD}  configs/a.yaml:6  use_fp16: true" in out
+    assert "not understood" not in out
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'tool.run(CONFIG["model"])\n',
+        "tool.run(**CONFIG)\n",
+        "tool.run(config=CONFIG)\n",
+        'for name, value in CONFIG["model"].items():\n    tool.run(name, value)\n',
+        "for name in names:\n    tool.run(CONFIG[first][name])\n",
+        'tool.run([CONFIG["model"]])\n',
+        "def flat(table):\n    for name in table:\n        yield table[name]\nflat(CONFIG)\n",
+        "args = tool.parse()\nfor name, value in CONFIG.items():\n    setattr(args, name, value)\n",
+        "args = tool.parse()\nvars(args).update(CONFIG)\n",
+        "class Net(tool.Base):\n    def __init__(self):\n        self.config = CONFIG\n",
+        "class Net:\n    def __init__(self, one):\n        super().__init__(one)\nNet(CONFIG)\n",
+        'kwargs = {"config": CONFIG}\ntool.run(**kwargs)\n',
+        'kwargs = dict(config=CONFIG)\ntool.run(kwargs["config"]["model"])\n',
+        'text = json.dumps(CONFIG["model"])\ntool.run(text)\n',
+        "def build(config):\n    return tool.run(**locals())\nbuild(CONFIG)\n",
+        "tool.each(load, names)\n",
+        "OmegaConf.merge(CONFIG, {}).model.kind_dtype\n",
+        'tool.run(getattr(OmegaConf.create(CONFIG).model, "kind_dtype"))\n',
+        "builders = {}\nbuilders[1](CONFIG)\n",
+        'merged = {}\nmerged.update(CONFIG["model"])\ntool.run(merged)\n',
+        'tool.fit(**load("configs/" + tool.name))\n',
+        'with open(tool.path) as stream:\n    tool.run(yaml.safe_load(stream)["model"])\n',
+        "class Net:\n    config = CONFIG\ntool.run(Net.config)\n",
+        "state = CONFIG\ndef run():\n    global state\n    tool.run(state)\n",
+        "import copy\ncopied = copy.deepcopy(CONFIG)\ntool.run(*[copied])\n",
+        "make = tool.make\ndef run():\n    make(CONFIG)\n",
+        'import wandb\nwandb.init(config=CONFIG)\ntool.run(wandb.config["model"])\n',
+    ],
+)
+def test_keys_that_something_may_read(code: str, tmp_path: Path) -> None:
+    out = told(tmp_path, code)
+    assert "nothing reads it" not in out.replace(f"{UNREAD}  configs/a.yaml:6", "")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from train import CONFIG\nimport tool\ntool.run(CONFIG)\n",
+        "from train import *\nimport tool\ntool.run(CONFIG)\n",
+        "import train\nimport tool\ntool.run(train.CONFIG)\n",
+        "import pyrallis\nimport tool\n",
+        "from hydra_zen import store\nimport tool\n",
+        "from tool import load_config\nload_config('configs/a.yaml')\n",
+        "import tool\nimport yaml\ntool.run(yaml.load(open(tool.path)))\n",
+    ],
+)
+def test_other_modules_that_may_read_them(code: str, tmp_path: Path) -> None:
+    assert "nothing reads it" not in told(tmp_path, "print(CONFIG)\n", other_py=code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'from train import CONFIG\nimport tool\ntool.run(CONFIG["model"]["name"])\n',
+        "import tool\nimport json\ntool.run(json.load(open(tool.path)))\n",
+        'import tool\nimport yaml\ntool.run(yaml.load(open("configs/b.yaml")))\n',
+        'import tool\nfrom train import load\ntool.run(load("configs/b.yaml"))\n',
+    ],
+)
+def test_other_modules_that_do_not(code: str, tmp_path: Path) -> None:
+    assert UNREAD in told(tmp_path, "print(CONFIG)\n", other_py=code)
+
+
+HERE = """\
+python - <<'EOF'
+import yaml
+config = yaml.safe_load(open("configs/a.yaml"))
+print(config["model"]["kind_dtype"], config["training"]["use_fp16"])
+EOF
+"""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"run.sh": "vendor --config configs/a.yaml\n"},
+        {"run.sh": 'torchrun "$PROGRAM" --config configs/a.yaml\n'},
+        {"configs/b.yaml": "other: ${model.kind_dtype}\nmore: ${training.use_fp16}\n"},
+        {"b.sh": HERE},
+    ],
+)
+def test_what_else_may_read_them(files: dict[str, str], tmp_path: Path) -> None:
+    whole = {"configs/a.yaml": FILE, "train.py": HEAD + "print(CONFIG)\n"} | files
+    assert "nothing reads it" not in explained(tmp_path, whole)
+
+
+GIVEN = """\
+import argparse
+import yaml
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--config")
+    args = parser.parse_args()
+    config = yaml.safe_load(open(args.config))
+    print(config["model"]["name"])
+
+main()
+"""
+
+
+def test_a_file_that_a_command_gives(tmp_path: Path) -> None:
+    files = {"configs/a.yaml": FILE, "train.py": GIVEN}
+    assert "nothing reads it" not in explained(tmp_path, files)  # nothing says that it is loaded
+    out = explained(tmp_path, files | {"run.sh": "python train.py --config configs/a.yaml\n"})
+    assert "nothing reads it (loaded, train.py:8)  configs/a.yaml:3  kind_dtype: float16" in out
+
+
+HYDRA = """\
+import hydra
+import tool
+from omegaconf import OmegaConf
+
+@hydra.main(config_path="conf", config_name="base", version_base=None)
+def main(cfg):
+    print(OmegaConf.to_yaml(cfg))
+    {}
+
+main()
+"""
+GROUPS = {"conf/base.yaml": "defaults:\n  - parts: one\n", "conf/parts/one.yaml": FILE}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_unread"),
+    [
+        ("tool.run(cfg.parts.model.name)", True),
+        ("tool.run(OmegaConf.to_container(cfg.parts, resolve=True)['training']['lr'])", True),
+        ("tool.run(cfg.other)", True),
+        ("tool.run(cfg)", False),
+        ("tool.run(cfg.parts.model)", False),
+        ("hydra.utils.instantiate(cfg.parts)", False),
+        ("tool.run(cfg.parts.model.kind_dtype)", False),
+        ("tool.run(OmegaConf.select(cfg, 'parts.model.kind_dtype'))", False),
+    ],
+)
+def test_files_that_hydra_composes(line: str, is_unread: bool, tmp_path: Path) -> None:
+    out = explained(tmp_path, GROUPS | {"train.py": HYDRA.format(line)})
+    assert ("nothing reads it (loaded, train.py:5)  conf/parts/one.yaml:3" in out) is is_unread
+
+
+def test_a_group_that_goes_elsewhere(tmp_path: Path) -> None:
+    files = GROUPS | {"train.py": HYDRA.format("tool.run(cfg.teacher.model)")}
+    files["conf/base.yaml"] = "defaults:\n  - parts@teacher: one\n"
+    assert "nothing reads it" not in explained(tmp_path, files)
+
+
+SHAPE = "trainer:\n  precision: 16-mixed\n  max_epochs: 3\n  accelerator: gpu\n  devices: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_unread"),
+    [
+        ("tool.run(cfg.parts.trainer.max_epochs)", True),
+        ("tool.run(cfg.other.trainer)", True),
+        ("tool.run(**cfg.parts.trainer)", False),
+        ("tool.run(cfg.parts.trainer)", False),
+        ("tool.run(cfg.parts)", False),
+        ("tool.run(cfg)", False),
+    ],
+)
+def test_the_keys_of_a_framework_that_nothing_reads(
+    line: str, is_unread: bool, tmp_path: Path
+) -> None:
+    files = GROUPS | {"conf/parts/one.yaml": SHAPE, "train.py": HYDRA.format(line)}
+    out = explained(tmp_path, files)
+    assert ("nothing reads it (loaded, train.py:5)  conf/parts/one.yaml:2" in out) is is_unread
+    assert not (is_unread and "Lightning" in out)

@@ -1,0 +1,68 @@
+"""Names that a file reads and nothing binds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from precision_lint.source.python.undefined import undefined_names
+from precision_lint.source.text.text import SourceText
+from tests.context import python_file
+
+UNDEFINED = [
+    ("in an attribute", "import os\nsys.path.append(os.getcwd())\n", {"sys"}),
+    ("in a function", "def f(x):\n    return swizzle(x)\nf(1)\n", {"swizzle"}),
+    ("in a default", "def f(x=missing):\n    return x\n", {"missing"}),
+    ("in a decorator", "@missing\ndef f(x):\n    return x\n", {"missing"}),
+    (
+        "a name of a class in its method",
+        "class A:\n    n = 1\n    def f(self):\n        return n\nA().f()\n",
+        {"n"},
+    ),
+    ("a name of another function", "def f():\n    n = 1\ndef g():\n    return n\ng()\n", {"n"}),
+    ("a method `eval` of an object", "import models\nmodels.net.eval()\nmissing()\n", {"missing"}),
+]
+DEFINED = [
+    ("imported", "import os\nos.getcwd()\n"),
+    ("a builtin", "print(len([]), __file__, __name__)\n"),
+    ("bound later", "def f():\n    return n\nn = 1\n"),
+    ("global", "def f():\n    global n\n    n = 1\ndef g():\n    return n\n"),
+    ("by a walrus", "if (n := 1):\n    print(n)\n"),
+    ("by a comprehension", "print([n for n in range(3)])\n"),
+    (
+        "by a pattern",
+        "def f(x):\n    match x:\n        case [first, *rest]:\n            return first, rest\n",
+    ),
+    ("by an exception", "try:\n    pass\nexcept OSError as error:\n    print(error)\n"),
+    ("by a star", "from os import *\ngetcwd()\n"),
+    ("by `exec`", "exec(open('options.py').read())\nprint(batch_size)\n"),
+    ("by `globals`", "globals().update(options={})\nprint(options)\n"),
+    ("only an annotation", "def f(x: Missing) -> Missing:\n    y: Missing = x\n    return y\n"),
+    ("by IPython", "get_ipython().run_line_magic('matplotlib', 'inline')\n"),
+    (
+        "an excerpt",
+        "for batch in loader:\n    optimizer.zero_grad()\n    criterion(model(batch))\n",
+    ),
+]
+
+
+def _undefined(source: str, name: str = "a.py") -> set[str]:
+    text = SourceText.from_bytes(Path("/nowhere") / name, source.encode())
+    return {each.id for each in undefined_names(python_file(text))}
+
+
+@pytest.mark.parametrize(
+    ("source", "names"), [each[1:] for each in UNDEFINED], ids=[each[0] for each in UNDEFINED]
+)
+def test_undefined(source: str, names: set[str]) -> None:
+    assert _undefined(source) == names
+    models = SimpleNamespace(net=SimpleNamespace(eval=int))
+    with pytest.raises(NameError):
+        exec(source.replace("import models\n", ""), {"models": models})
+
+
+@pytest.mark.parametrize("source", [each[1] for each in DEFINED], ids=[each[0] for each in DEFINED])
+def test_defined(source: str) -> None:
+    assert not _undefined(source)
