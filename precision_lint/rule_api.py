@@ -100,6 +100,7 @@ NAMES = {
     "precision_lint.facts.amp.tf32": "RaisingRead Written raising_reads writes",
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "TrainerRun launched_runs",
+    "precision_lint.facts.amp.scaling.resuming": "is_refused",
     "precision_lint.facts.amp.scaling.unsaved_scalers": "UnsavedScaler unsaved_scalers",
     "precision_lint.facts.amp.scaling.unscalers": "unscaler",
     # Names of dtypes

@@ -9,8 +9,9 @@ Not reported: `is_bf16_supported(including_emulation=False)`, a condition that a
 capability as well, uses that choose nothing between the two, projects that pin a torch before 2.4,
 which has no such parameter, and projects whose [`target-gpu`](../configuration.md) computes in
 bfloat16, such as `A100`. Nor is it reported where float16 would not help an older GPU: in files
-that load a model with FlashAttention, which needs Ampere, or whose options do so by default, and
-for `bf16=…, fp16=not …` in files that load it in bfloat16 in any case. After `import unsloth` the
+that load a model with FlashAttention, which needs Ampere, or whose options do so by default, in
+programs that only merge adapters into weights and save them, and for `bf16=…, fp16=not …` in files
+that load a model in bfloat16 in any case. After `import unsloth` the
 function is another one, which leaves emulation out (unsloth 2026.10.9).
 
 ## Why it hurts
@@ -90,6 +91,12 @@ _SINCE = (2, 4)
 _OF_A_GPU = frozenset({"is_available", "is_bf16_supported"})
 _FLASH_NAME = regex(r"'flash_attention_[23]'")
 _FLASH = {"attn_implementation": _FLASH_NAME}
+_MERGING = ("merge_and_unload", "save_pretrained")
+_RUNNING = (
+    "Trainer", "SFTTrainer", "autocast", "backward", "compile", "forward", "generate", "model",
+    "pipeline", "train",
+)  # fmt: skip
+"""The calls of a program that computes with a model."""
 _OF_ATTENTION = regex(r"attn|attention")
 _BFLOAT16 = dict.fromkeys(("dtype", "torch_dtype"), regex(r"(torch\.)?bfloat16|'bfloat16'"))
 _ALSO_ASKED = regex(r"capab|major|_sm\b|ampere", re.IGNORECASE)
@@ -103,7 +110,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     syntax = syntax_tree(file)
     asked = [each for each in syntax.calls("is_bf16_supported") if _counts_emulation(each, syntax)]
     found = [each for each in asked if not _is_replaced(each, file, syntax)]
-    if found and (_loads(syntax, _FLASH) or _is_flash_default(syntax)):
+    if found and (_loads(syntax, _FLASH) or _is_flash_default(syntax) or _only_merges(syntax)):
         return
     for call in found:
         fallback = _fallback(call, file, syntax)
@@ -140,6 +147,11 @@ def _is_flash_default(syntax: SyntaxTree) -> bool:
         for keyword in call.keywords
         if keyword.arg == "default"
     )
+
+
+def _only_merges(syntax: SyntaxTree) -> bool:
+    """True for a program that merges adapters into weights and saves them: it runs no model."""
+    return all(map(syntax.calls, _MERGING)) and not any(map(syntax.calls, _RUNNING))
 
 
 def _is_replaced(call: ast.Call, file: PythonFile, syntax: SyntaxTree) -> bool:

@@ -6,8 +6,9 @@ with it, and never calls its `state_dict()`. The file may also save an object of
 class that makes a scaler, `trainer.optimizer.state_dict()` of `trainer: Trainer`: then nothing in
 the project may save the scaler, hand it on, or find attributes by their names. Not reported where
 all autocast regions of the file with the scaler name bfloat16: it has nothing to scale there. Nor
-where nothing in the programs of the file loads the state of an optimizer: no run resumes from such
-a checkpoint. A file with several scalers is reported if it saves the state of none of them.
+where nothing in the programs of the file loads the state of an optimizer, or what does in the file
+reads an entry that the checkpoint does not have: no run resumes from such a checkpoint. A file with
+several scalers is reported if it saves the state of none of them.
 
 ## Why it hurts
 There is no error. After a resume the loss scale starts at 65536 again, whatever its value was: the
@@ -64,6 +65,7 @@ from precision_lint.rule_api import (
     Severity,
     autocasts,
     dotted,
+    is_refused,
     qualified,
     regex,
     scalers_made,
@@ -104,7 +106,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             continue
         for node in ast.walk(scope):
             saved = [*filter(_is_entry_of_optimizer, _entries(node))]
-            if saved:
+            if saved and not (isinstance(node, ast.Dict) and is_refused(node, file)):
                 key, value = saved[0]
                 fix = None
                 if isinstance(node, ast.Dict) and not others and _is_in_reach(scaler, node, file):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 
 from precision_lint.facts.amp.regions.autocast import WITHOUT_GRADIENTS
+from precision_lint.facts.numerics.shown import prints_to_console
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import default_of
 from precision_lint.source.python.statements import FunctionDefinition, Loop
@@ -42,7 +43,7 @@ _ALIKE = _SAME | frozenset(
 
 _LARGEST = frozenset({"max", "min"})
 _KEEPING = frozenset({"append", "extend"})
-_COUNTING = frozenset({"len", "isinstance", "print"})
+_COUNTING = frozenset({"len", "isinstance"})
 _LIBRARIES = frozenset({"F", "np", "numpy", "torch"})
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _THRESHOLD = regex(r"(?i:thresh)|^[A-Z][A-Z\d_]*$")
@@ -154,6 +155,8 @@ class Fate:
             return False
         if name in _LARGEST and any(self._is_key(each, call) for each in call.keywords):
             return True
+        if name == "print":
+            return prints_to_console(call)
         return name in _BEST | _COUNTING or (name in _ALIKE and self._has_none(call, call))
 
     def _function(self, name: str) -> FunctionDefinition | None:
@@ -180,7 +183,10 @@ class Fate:
     def _is_returned(self, statement: ast.Return, index: int | None) -> bool:
         """Whether the calls in the file of the function that returns it make nothing of it."""
         function = self._syntax.function(statement)
-        if not isinstance(function, FunctionDefinition) or self._function(function.name) is None:
+        if (
+            not isinstance(function, FunctionDefinition)
+            or self._function(function.name) is not function
+        ):
             return False
         reads = self._syntax.reads(self._syntax.tree, function.name)
         calls = [each for each in map(self._syntax.parent, reads) if isinstance(each, ast.Call)]

@@ -10,7 +10,7 @@ from precision_lint.facts.numerics.uses import holders, holders_of_names, names_
 from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import DEFINITIONS, FunctionDefinition, own_nodes
-from precision_lint.source.python.syntax import callee_name, named_parameters
+from precision_lint.source.python.syntax import callee_name, last_name, named_parameters
 from precision_lint.source.python.syntax_tree import SyntaxTree
 
 _PRINTING = frozenset({"print", "pprint", "set_postfix", "set_description", "display"})
@@ -104,8 +104,14 @@ def _prints(node: ast.stmt) -> bool:
         ):
             return level in _LEVELS
         case ast.Expr(value=ast.Call() as call):
-            return callee_name(call) in _PRINTING
+            return callee_name(call) in _PRINTING and prints_to_console(call)
     return False
+
+
+def prints_to_console(call: ast.Call) -> bool:
+    """False for `print(score, file=results)`."""
+    files = (keyword.value for keyword in call.keywords if keyword.arg == "file")
+    return all(last_name(each) in {"stderr", "stdout"} for each in files)
 
 
 def _is_debugging(node: ast.stmt, syntax: SyntaxTree) -> bool:

@@ -81,9 +81,46 @@ class Launches:
                 return UNKNOWN
         return found
 
+    def flag(self, parameter: str) -> bool | None:
+        """The bool that every launch writes out for a parameter; None if they differ.
+
+        Of a branch that no launch chooses, nothing is compiled.
+        """
+        if not (self.are_all and self.found):
+            return None
+        flags = {_flag(launch.given.get(parameter), launch.host) for launch in self.found}
+        return flags.pop() if len(flags) == 1 else None
+
     def is_boolean(self, parameter: str) -> bool:
         """True if every launch passes a bool."""
         return self.passed(parameter) == Tensor(types.BOOL, 0)
+
+
+def _flag(given: ast.expr | None, host: Host) -> bool | None:
+    """A bool that is written out, or the only value of a variable of the host."""
+    match given:
+        case ast.Constant(value=bool() as flag):
+            return flag
+        case ast.Name(id=name) if name not in host.parameters:
+            match [each for each in ast.walk(host.node) if _binds(each, name)]:
+                case [
+                    ast.Assign(targets=[ast.Name()], value=ast.Constant(value=bool() as flag)),
+                    ast.Name(),  # its target
+                ]:
+                    return flag
+    return None
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    """True for a statement that binds a name, and for a name that is bound in another way."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=bound)]):
+            return bound == name
+        case ast.Name(id=bound, ctx=ast.Store() | ast.Del()):
+            return bound == name
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return name in names
+    return False
 
 
 def _is_chosen_here(elements: types.Dtypes) -> bool:

@@ -111,7 +111,8 @@ def value_of(
     if argument.annotation is not None:
         annotated = _annotated(argument.annotation, name)
         if annotated == COMPILE_TIME:
-            return _compile_time(launches.passed(name))
+            flag = launches.flag(name)
+            return _compile_time(launches.passed(name)) if flag is None else Constant(flag)
         if annotated is not None:
             return annotated
     match launches.passed(name):

@@ -11,6 +11,7 @@ from precision_lint.facts.dtypes.libraries import hooks
 from precision_lint.facts.dtypes.syntax.definitions import Module
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.transformers_release import is_before_5
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.dtypes import BFLOAT16
 from precision_lint.model.regex import regex
@@ -82,10 +83,7 @@ class Configuration:
 
         So does diffusers (0.42), and transformers before 5.
         """
-        if name.startswith("diffusers."):
-            return True
-        version = self._project.version_of("transformers")
-        return version is not None and version < (5, 0)
+        return name.startswith("diffusers.") or is_before_5(self._project)
 
     def widens_logits(self, name: str) -> bool:
         """True if what `from_pretrained` of a class loads gives logits in float32."""

@@ -1,0 +1,66 @@
+"""Checkpoints that the code which loads them refuses: it reads an entry that they do not have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.model.regex import regex
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
+
+_OF_OPTIMIZER = regex(r"(?i)opt\w*(?:\[[^\]\n]*\])?$")
+
+
+def is_refused(saved: ast.Dict, file: PythonFile) -> bool:
+    """True if all loads of an optimizer's state in the file come with an entry that is not saved.
+
+    `scheduler.load_state_dict(checkpoint["scheduler"])` raises KeyError: no run resumes.
+    """
+    keys = {key.value for key in saved.keys if isinstance(key, ast.Constant)}
+    if len(keys) < len(saved.keys):
+        return False
+    syntax = syntax_tree(file)
+    added = {*_written(file)}
+    loads = [*_loads(syntax)]
+    return bool(loads) and all(
+        any(key not in keys | added for key in _read_with(call, checkpoint, syntax))
+        for call, checkpoint in loads
+    )
+
+
+def _loads(syntax: SyntaxTree) -> Iterator[tuple[ast.Call, str]]:
+    """The calls that load an optimizer's state, and the name of the checkpoint it comes from."""
+    for call in syntax.calls("load_state_dict"):
+        match call:
+            case ast.Call(func=ast.Attribute(value=owner)) if _OF_OPTIMIZER.search(
+                ast.unparse(owner)
+            ):
+                given = [
+                    dotted(each.value) for each in call.args if isinstance(each, ast.Subscript)
+                ]
+                yield call, next(filter(None, given), "")
+
+
+def _read_with(call: ast.Call, checkpoint: str, syntax: SyntaxTree) -> Iterator[object]:
+    """The entries of the checkpoint that the function reads whenever the call runs."""
+    around = {*syntax.within_function(call)}
+    for node in walk(syntax.body(call)):
+        match node:
+            case ast.Subscript(value=value, slice=ast.Constant(value=key), ctx=ast.Load()) if (
+                checkpoint and dotted(value) == checkpoint
+            ):
+                guards = (ast.If, ast.IfExp, ast.Try, ast.BoolOp)
+                inside = [each for each in syntax.within_function(node) if isinstance(each, guards)]
+                if around.issuperset(inside) and not any(isinstance(x, ast.Try) for x in inside):
+                    yield key
+
+
+def _written(file: PythonFile) -> Iterator[object]:
+    """The keys that the file stores by themselves: `state["scheduler"] = …`."""
+    for node in file.nodes_of(ast.Subscript):
+        match node:
+            case ast.Subscript(slice=ast.Constant(value=key), ctx=ast.Store()):
+                yield key
