@@ -134,7 +134,10 @@ SIMPLE: dict[type, st.SearchStrategy[Any]] = {
     Tensor: tensors,
     ModelOutput: tensors.map(ModelOutput),
     NonTensor: st.builds(
-        NonTensor, st.frozensets(st.sampled_from(["int64", "float64"]), max_size=2), ANY_SCALAR
+        NonTensor,
+        st.frozensets(st.sampled_from(["int64", "float64"]), max_size=2),
+        ANY_SCALAR,
+        st.sampled_from([(), ("json",), ("json", "dtype")]),
     ),
     **OTHERS,
 }

@@ -17,6 +17,7 @@ from precision_lint.facts.dtypes.domain.lattice import (
     join_tensors,
     reading,
 )
+from precision_lint.facts.dtypes.domain.terms import Step
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     UNKNOWN,
@@ -46,6 +47,7 @@ from precision_lint.facts.dtypes.operators import functions
 from precision_lint.facts.dtypes.operators.lookup import of_method, prepared, preparing
 from precision_lint.facts.dtypes.syntax.bodies import bodies_at
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.syntax.delegating import delegate_of
 from precision_lint.facts.dtypes.syntax.mentions import (
     rows_where_added,
     rows_where_assigned,
@@ -253,8 +255,24 @@ class Instances:
             return None
         held = self._held(instance, name)
         if held is None:
-            return self._classes.inner(definition, name)
+            inner = self._classes.inner(definition, name)
+            return self._delegated(instance, name) if inner is None else inner
         return related(held, instance.kin)
+
+    def _delegated(self, instance: Instance, name: str) -> Value | None:
+        """An attribute of what an object holds, if `__getattr__` of its class hands it on."""
+        for each in self._classes.bases(instance.definition):
+            held = delegate_of(each)
+            if held is None or held.attr == name or name.startswith("__"):
+                continue
+            match self.attribute(instance, held.attr):
+                case Instance(definition=definition) as inner if definition is not each:
+                    return self.attribute(inner, name)
+                case Variable() as given:
+                    read = ast.copy_location(ast.Attribute(held, name, ast.Load()), held)
+                    return given.then(Step("attribute", read, module=each.module))
+            return None
+        return None
 
     def _completed(self, instance: Instance, name: str, known: Value) -> Value | None:
         """A field; one that only some paths set holds there, and what the class says elsewhere."""
