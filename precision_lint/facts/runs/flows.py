@@ -37,7 +37,7 @@ from precision_lint.facts.runs.taking_calls import (
     takes_settings,
     unpacked,
 )
-from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace
+from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace, torch_places
 from precision_lint.facts.runs.ways import (
     commands,
     decided,
@@ -421,7 +421,8 @@ class _Flow:
             case ast.Subscript(slice=key) if key is node:
                 yield parent, file
             case ast.BoolOp() | ast.Compare() | ast.UnaryOp() | ast.IfExp():
-                yield parent, file
+                if not (isinstance(parent, ast.IfExp) and _is_of_one_object(node, parent, file)):
+                    yield parent, file
                 if isinstance(parent, ast.IfExp) and node is parent.test:
                     inside = {id(each) for each in walk(parent)}  # and not around it in its line
                     found = places_within(parent, file)
@@ -760,6 +761,8 @@ def _says_nothing(node: ast.expr, file: ParsedPython) -> bool:
     """True for a read that only tells people of a value, or checks it: it is printed, or raised."""
     for parent in syntax_tree(file).around(node):
         match parent:
+            case ast.withitem(context_expr=ast.Call(func=ast.Name() as region)):
+                return _is_region(region, file)
             case ast.JoinedStr() | ast.Raise() | ast.Assert():
                 return True
             case ast.Call() if is_telling(parent, file):
@@ -769,6 +772,33 @@ def _says_nothing(node: ast.expr, file: ParsedPython) -> bool:
             case ast.stmt():
                 return isinstance(parent, ast.Expr)
     return False
+
+
+def _is_region(name: ast.Name, file: ParsedPython) -> bool:
+    """True for a variable that a region of autocast is assigned to: the place is there."""
+    syntax = syntax_tree(file)
+    made = {place.node for place in torch_places(file) if place.kind == "autocast"}
+    stores = syntax.stores(syntax.function(name) or syntax.tree, name.id)
+    return any(syntax.parent(store) in made for store in stores)
+
+
+def _is_of_one_object(test: ast.expr, chosen: ast.IfExp, file: ParsedPython) -> bool:
+    """True for a condition that chooses what becomes of an object:
+    `mask.clone() if plain else mask.float()`.
+    """
+    match chosen.body, chosen.orelse:
+        case ast.expr() as one, ast.expr() as other if test is chosen.test:
+            names = {_first_object(each) for each in (one, other)}
+            return len(names) == 1 and names.isdisjoint({"", *syntax_tree(file).names})
+    return False
+
+
+def _first_object(node: ast.expr) -> str:
+    """The variable that methods are called on one after the other; empty for anything else."""
+    calls = 0
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node, calls = node.func.value, calls + 1
+    return node.id if isinstance(node, ast.Name) and calls else ""
 
 
 def _may_pass_by(around: ast.AST) -> bool:

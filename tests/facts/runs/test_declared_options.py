@@ -241,3 +241,51 @@ def test_a_program_that_makes_several_parsers_says_nothing_of_what_they_share(
     both = USES.format("training", "training", REGION) + "\nfrom tools import options_of_serving\n"
     out = explained(tmp_path, {"tools.py": SEVERAL, "train.py": both})
     assert "(autocast" not in out
+
+
+KEPT_OFF = """\
+if tool.is_small():
+        args.no_amp = True
+    if args.no_amp and args.steps > 0:
+        region = nullcontext
+    else:
+        region = torch.cuda.amp.autocast
+    {}
+    for batch in tool.batches(args.steps):
+        with region():
+            tool.train(batch)
+"""
+OFF = (
+    'parser.add_argument("--no_amp", action="store_true")\n'
+    '    parser.add_argument("--steps", type=int, default=tool.steps())'
+)
+HELD_OFF = "true by default (autocast, train.py:14, only if not (args.no_amp and args.steps > 0))"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [
+        ("pass", True),
+        ("mask = mask.repeat(1) if args.no_amp else mask.repeat(1).float()", True),
+        ("mask = mask.clone() if args.no_amp else mask", False),
+        ("mask = tool.one() if args.no_amp else other.two()", False),
+        ("mask = torch.ones(1) if args.no_amp else torch.zeros(1)", False),
+        ("kept = tool.of(args.no_amp)", False),
+        ("region = region if args.no_amp else tool.region(region)", False),
+        ("with tool.start(args.no_amp)():\n        pass", False),
+    ],
+)
+def test_a_switch_that_keeps_a_region_off(line: str, is_said: bool, tmp_path: Path) -> None:
+    out = explained(tmp_path, program(OFF, KEPT_OFF.format(line)))
+    assert (HELD_OFF in out) is is_said
+    assert ('not understood: "--no_amp" (train.py:6)' in out) is not is_said
+    assert "false by default (autocast" not in out
+
+
+@pytest.mark.parametrize("test", ["not args.no_amp", "args.no_amp is False"])
+def test_the_value_of_a_switch_that_keeps_off_is_not_that_of_the_place(
+    test: str, tmp_path: Path
+) -> None:
+    body = f"if {test}:", "    with torch.autocast(tool.device()):", "        tool.train()"
+    out = explained(tmp_path, program(OFF, *body))
+    assert "false by default (autocast" not in out
