@@ -224,7 +224,7 @@ def test_python_in_a_here_document(command: str, tmp_path: Path) -> None:
     out = explained(tmp_path, {"run.sh": HERE.format(command)})
     assert "run.sh:4: bitsandbytes" in out
     assert re.search(r"bnb_4bit_use_double_quant = true +run.sh:4", out)
-    assert 'not understood: dtype="half" (run.sh:3)' in out
+    assert 'half (argument of load(dtype=), run.sh:3)  run.sh:3  dtype="half"' in out
 
 
 @pytest.mark.parametrize(
@@ -234,6 +234,57 @@ def test_here_documents_that_no_python_runs(command: str, tmp_path: Path) -> Non
     out = explained(tmp_path, {"run.sh": HERE.format(command)})
     assert "bitsandbytes" not in out
     assert "load_in_4bit=True" in out
+
+
+PIPED = """\
+python - <<'EOF'
+import torch
+from transformers import AutoModel
+kind = tool.kind()
+{}
+EOF
+"""
+IN_PROGRAM = "a program that the script pipes into Python has it"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('model = AutoModel.from_pretrained("m", torch_dtype="auto")', "auto (weights of model"),
+        ('model = AutoModel.from_pretrained("m", dtype=torch.half)', "half (weights of model"),
+        ("model.to(dtype=torch.bfloat16)", "bfloat16 (argument of to(dtype=)"),
+        ("engine = tool.Engine(fp16=True)", "true (argument of Engine(fp16=)"),
+        ("engine = tool.Engine(1, dtype='bf16')", "bf16 (argument of Engine(dtype=)"),
+    ],
+)
+def test_what_a_piped_program_gives_to_a_call(line: str, expected: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"run.sh": PIPED.format(line)})
+    assert f"{expected}, run.sh:5)  run.sh:5  " in out
+    assert "not understood" not in out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kind_dtype = 'half'",
+        "model = AutoModel.from_pretrained('m', torch_dtype=TABLE['half'])",
+        "print('a', dtype='half')",
+        "parser.add_argument('--kind', dtype='half')",
+        "logging.info('a', precision='half')",
+        "dtype = tool.kind() or 'half'",
+        "table = dict(dtype='half')",
+        "class Settings:\n    dtype: str = 'half'",
+        "def build(a, dtype='half'):\n    pass",
+        "names = ['a',\n  (lambda dtype='half': 1)]",
+    ],
+)
+def test_what_a_piped_program_keeps_is_no_argument(line: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"run.sh": PIPED.format(line), "b.sh": "precision=bf16\n"})
+    assert "(b.sh:1); no program is seen to get it" in out
+    assert "argument of" not in out
+    assert "weights of" not in out
+    listed = [row for row in out.splitlines() if "(run.sh:" in row]
+    assert all(row.endswith(IN_PROGRAM) for row in listed)
 
 
 def test_a_program_that_the_shell_fills_in_is_listed(tmp_path: Path) -> None:
