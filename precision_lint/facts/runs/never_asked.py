@@ -126,8 +126,8 @@ def _sections(file: ParsedConfig, project: Recording) -> tuple[Keys, ...] | None
     for folder in folders_above(path, project):
         group = path.parent.relative_to(folder).parts
         package = _PACKAGE.search(file.text.text)
-        if package is not None and package[1] not in ("_group_", "_global_"):
-            group = tuple(package[1].split("."))
+        if package is not None and package[1] != "_group_":
+            group = () if package[1] == "_global_" else tuple(package[1].split("."))
         found[group] = None
         if group and project.other_file_matches(rb"\b" + re.escape(group[-1]).encode() + rb"@"):
             return None
