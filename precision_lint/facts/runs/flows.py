@@ -37,7 +37,7 @@ from precision_lint.facts.runs.taking_calls import (
     takes_settings,
     unpacked,
 )
-from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace, torch_places
+from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace
 from precision_lint.facts.runs.ways import (
     commands,
     decided,
@@ -352,9 +352,17 @@ class _Flow:
         )
 
     def _is_of_class(self, name: str, holder: ast.expr, file: ParsedPython) -> bool:
-        """True for an object of a class of settings with such a field."""
-        classes = Holders(self.program.mentioning).of(holder, file).classes
-        return any(self._is_field(name, each) for each in classes)
+        """True for an object of a class of settings with such a field, or a section of that class:
+        `config.training` of `training: TrainingConfig`.
+        """
+        found = Holders(self.program.mentioning).of(holder, file)
+        sections = {
+            owner
+            for section in found.sections
+            for other in self.program.mentioning(section)
+            for owner in classes_of_sections(other).get(section, ())
+        }
+        return any(self._is_field(name, each) for each in found.classes | sections)
 
     def _names_settings(self, holder: ast.Name, file: ParsedPython) -> bool:
         """True for another name of settings: `short = self.training_settings`."""
@@ -761,8 +769,12 @@ def _says_nothing(node: ast.expr, file: ParsedPython) -> bool:
     """True for a read that only tells people of a value, or checks it: it is printed, or raised."""
     for parent in syntax_tree(file).around(node):
         match parent:
-            case ast.withitem(context_expr=ast.Call(func=ast.Name() as region)):
+            case ast.withitem(
+                context_expr=ast.Call(func=ast.Name() as region) | (ast.Name() as region)
+            ):
                 return _is_region(region, file)
+            case ast.Call(func=ast.Name(id="isinstance")):
+                return True
             case ast.JoinedStr() | ast.Raise() | ast.Assert():
                 return True
             case ast.Call() if is_telling(parent, file):
@@ -777,9 +789,14 @@ def _says_nothing(node: ast.expr, file: ParsedPython) -> bool:
 def _is_region(name: ast.Name, file: ParsedPython) -> bool:
     """True for a variable that a region of autocast is assigned to: the place is there."""
     syntax = syntax_tree(file)
-    made = {place.node for place in torch_places(file) if place.kind == "autocast"}
     stores = syntax.stores(syntax.function(name) or syntax.tree, name.id)
-    return any(syntax.parent(store) in made for store in stores)
+    assigned = [syntax.parent(store) for store in stores]
+    return any(
+        place.kind == "autocast"
+        for each in assigned
+        if isinstance(each, ast.Assign)
+        for place in places_within(each, file)
+    )
 
 
 def _is_of_one_object(test: ast.expr, chosen: ast.IfExp, file: ParsedPython) -> bool:

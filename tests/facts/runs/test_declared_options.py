@@ -289,3 +289,76 @@ def test_the_value_of_a_switch_that_keeps_off_is_not_that_of_the_place(
     body = f"if {test}:", "    with torch.autocast(tool.device()):", "        tool.train()"
     out = explained(tmp_path, program(OFF, *body))
     assert "false by default (autocast" not in out
+
+
+ENTERED = """\
+if tool.is_small():
+        args.amp = True
+    region = torch.autocast(tool.device()) if args.amp else nullcontext()
+    with region:
+        tool.train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "is_said"),
+    [
+        (ENTERED, True),
+        (ENTERED.replace("torch.autocast(", "tool.region("), False),
+        (ENTERED.replace("with region:", "with tool.of(region):"), False),
+        (ENTERED + "    tool.keep(region)\n    other = region.inner\n", False),
+        (ENTERED + "    kept = tool.keep(args.amp)\n", False),
+        (ENTERED + "    tool.kept = args.amp\n", False),
+        ("if isinstance(args.amp, str): args.amp = tool.bool_of(args.amp)\n    " + ENTERED, False),
+        ("if isinstance(args.amp, str): tool.tell()\n    " + ENTERED, True),
+    ],
+)
+def test_a_region_that_is_entered_by_its_name(body: str, is_said: bool, tmp_path: Path) -> None:
+    out = explained(tmp_path, program(AMP, body))
+    assert ("false by default (autocast, train.py:" in out) is is_said
+
+
+SECTIONS = """\
+from dataclasses import dataclass, field
+import tool
+
+@dataclass
+class TrainConfig:
+    fp16: bool = False
+
+@dataclass
+class DataConfig:
+    size: int = 1
+
+@dataclass
+class Config:
+    training: TrainConfig = field(default_factory=TrainConfig)
+    data: DataConfig = field(default_factory=DataConfig)
+
+CONFIG = Config()
+
+def main():
+    {}
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [
+        ('tool.Engine("o", fp16=CONFIG.training.fp16)', True),
+        ('part = CONFIG.training\n    tool.Engine("o", fp16=part.fp16)', True),
+        ('tool.Engine("o", fp16=CONFIG.data.fp16)', False),
+        ('tool.Engine("o", fp16=CONFIG.model.fp16)', False),
+        ('tool.Engine("o", fp16=tool.data.fp16)', False),
+    ],
+)
+def test_a_section_of_the_class_that_its_field_names(
+    line: str, is_said: bool, tmp_path: Path
+) -> None:
+    out = explained(tmp_path, {"train.py": SECTIONS.format(line)})
+    said = "false by default (argument of Engine(fp16=), train.py:"
+    assert (said in out) is is_said
+    assert ("not understood: fp16 (train.py:6)" in out) is not is_said
