@@ -62,9 +62,10 @@ def never_asked(rest: Unread, project: Recording) -> EffectiveConfig | None:
     sections = _sections(file, project)
     if sections is None:
         return None
+    own_ways = dict(_ways(file.documents[0]))
     ways = {
         entry: tuple((*section, *keys) for section in sections for keys in own)
-        for entry, own in _ways(file.documents[0])
+        for entry, own in own_ways.items()
     }
     members = {id(one.origin.entry): one for one in rest.settings if isinstance(one.origin, Member)}
     wanted = frozenset(keys for entry in members for keys in ways.get(entry, ()))
@@ -79,7 +80,7 @@ def never_asked(rest: Unread, project: Recording) -> EffectiveConfig | None:
         return None
     place = known.places[0]
     given = {
-        f"loaded in {place.path.name}, line {place.start.row} ({_shown(ways[entry][-1])})": replace(
+        f"loaded in {place.path.name}, line {place.start.row} ({_shown((*sections[-1], *own_ways[entry][0]))})": replace(
             one, value=_NOT_READ, is_derived=True, used_at=Related(place, "the file is loaded")
         )
         for entry, one in found.items()
