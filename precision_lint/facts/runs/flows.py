@@ -82,6 +82,8 @@ _OF_MODULE = frozenset({"parameters", "named_parameters", "buffers", "state_dict
 """Methods of modules that give tensors."""
 _CASTING = frozenset({"to", "astype", "set_dtype"})
 """Methods of torch, JAX and MLX that cast something."""
+_OF_SCALERS = frozenset({"update", "unscale_", "step"})
+"""Methods of scalers."""
 _OF_DTYPE = regex(r"dtype|precision", re.IGNORECASE)
 
 _Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
@@ -627,6 +629,8 @@ class _Flow:
                     yield from self._starts(Asked(name, last_name(holder)))
                 case ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=str(key))):
                     yield from self._spread(table, key, target, file)
+                    if holds_settings(table):
+                        yield from self._starts(Asked(key, table))
 
     def _of_self(self, name: str, target: ast.expr, file: ParsedPython) -> Iterator[_Read]:
         """The reads of a member of `self`: in its file, and in the classes that its class extends,
@@ -780,9 +784,21 @@ def _says_nothing(node: ast.expr, file: ParsedPython) -> bool:
             case ast.Call() if is_telling(parent, file):
                 return True
             case ast.If(test=test, body=body, orelse=orelse) if test is node:
-                return all(isinstance(each, ast.Raise | ast.Pass) for each in (*body, *orelse))
+                return all(map(_only_checks, (*body, *orelse)))
             case ast.stmt():
                 return isinstance(parent, ast.Expr)
+    return False
+
+
+def _only_checks(statement: ast.stmt) -> bool:
+    """True for what a condition decides that says nothing of it: it raises, or steps a scaler,
+    which is a place itself: `if amp: scaler.update()`.
+    """
+    match statement:
+        case ast.Raise() | ast.Pass():
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method))):
+            return method in _OF_SCALERS and last_name(owner).lower().endswith("scaler")
     return False
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from precision_lint.facts.frameworks.launches import launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import program_of
-from precision_lint.facts.frameworks.sources import RolesSource
+from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.program import Program
@@ -79,12 +79,12 @@ def never_asked(rest: Unread, project: Recording) -> EffectiveConfig | None:
     if known is None or not found:
         return None
     place = known.places[0]
-    given = {
-        f"loaded in {place.path.name}, line {place.start.row} ({_shown((*sections[-1], *own_ways[entry][0]))})": replace(
-            one, value=_NOT_READ, is_derived=True, used_at=Related(place, "the file is loaded")
-        )
-        for entry, one in found.items()
-    }
+    given: dict[str, Occurrence] = {}
+    for entry, one in found.items():
+        keys = _shown((*sections[-1], *own_ways[entry][0]))
+        used_at = Related(place, "the file is loaded")
+        name = f"loaded in {place.path.name}, line {place.start.row} ({keys})"
+        given[name] = replace(one, value=_NOT_READ, is_derived=True, used_at=used_at)
     span = file.documents[0].span
     source = RolesSource(file, span, None, given, file, Span(0, 0), (*found.values(),))
     table = with_keys(frameworks()[_PYTORCH], given)

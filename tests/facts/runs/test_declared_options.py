@@ -362,3 +362,34 @@ def test_a_section_of_the_class_that_its_field_names(
     said = "false by default (argument of Engine(fp16=), train.py:"
     assert (said in out) is is_said
     assert ("not understood: fp16 (train.py:6)" in out) is not is_said
+
+
+AS_KEY = """\
+if tool.is_small():
+        args.amp = True
+    params = tool.load()
+    params["amp"] = args.amp
+    if tool.is_large():
+        region = torch.autocast(tool.device(), enabled=params["amp"])
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [
+        ("pass", True),
+        ("if params.amp:\n        self.scaler.update()", True),
+        ("if params.amp:\n        scaler.step(optimizer)\n        scaler.update()", True),
+        ("if params.amp:\n        self.table.update()", False),
+        ("if params.amp:\n        scaler.fit(data)", False),
+        ("if params.amp:\n        kept = scaler.step(optimizer)", False),
+        ("tool.other['amp'] = args.amp", False),
+        ("kept = tool.of(params.amp)", False),
+        ("kept = tool.of(params['amp'])", False),
+    ],
+)
+def test_an_option_that_becomes_a_key(line: str, is_said: bool, tmp_path: Path) -> None:
+    out = explained(tmp_path, program(AMP, AS_KEY.format(line)))
+    assert ("by default (autocast, train.py:13, only if tool.is_large())" in out) is is_said
+    assert ('not understood: "--amp" (train.py:6)' in out) is not is_said
