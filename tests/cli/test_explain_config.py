@@ -315,7 +315,8 @@ def test_why_a_setting_is_not_understood(tmp_path: Path) -> None:
     }
     rows = run("explain-config", cwd=project(tmp_path, files)).out.splitlines()
     assert [row.strip() for row in rows if "not understood" in row] == [
-        "not understood: compute_dtype: float16 (a.yaml:1); no program is seen to read the file",
+        "not understood: compute_dtype: float16 (a.yaml:1); "
+        "no code of the project loads YAML files",
         "not understood: other_dtype: half (a.yaml:2); no Python file of the project mentions it",
         "not understood: --kind-dtype half (run.sh:1); read in train.py, line 5; "
         "what for is not seen",

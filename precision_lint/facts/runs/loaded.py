@@ -30,6 +30,7 @@ from precision_lint.facts.runs.table_uses import (
     hands_on_all,
     is_general,
     is_of_library,
+    is_of_parser,
     is_read_by_base,
     is_recorded,
     keys_of,
@@ -129,7 +130,7 @@ class _Flow(Memo):
     reads: set[Keys] = field(default_factory=set)
     ends: set[Keys] = field(default_factory=set)
     _seen: set[tuple[int, At]] = field(default_factory=set)
-    _bound: set[tuple[object, At]] = field(default_factory=set)
+    _bound: set[tuple[object, ...]] = field(default_factory=set)
     _pending: deque[tuple[ast.expr, ParsedPython, At]] = field(default_factory=deque)
 
     def follow(self) -> None:
@@ -323,7 +324,7 @@ class _Flow(Memo):
             case ast.Attribute(attr=name):
                 if name == "__dict__" or is_read_by_base(target, file, self._defined):
                     self._end(at)
-                self._bind_member(name, at)
+                self._bind_member(name, at, is_parsed=is_of_parser(target.value, file))
             case ast.Subscript(value=table, slice=key):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     self._bind_member(key.value, at)
@@ -374,14 +375,17 @@ class _Flow(Memo):
                 if last_name(holder) in modules:  # `settings.MODEL` of `import settings`
                     self._hold(read, file, at)
 
-    def _bind_member(self, name: str, at: At) -> None:
-        """Whatever has a member of a name may have it from here."""
-        if (name, at) in self._bound:
+    def _bind_member(self, name: str, at: At, *, is_parsed: bool = False) -> None:
+        """Whatever has a member of a name may have it from here; what a parser of words returns has
+        it only if that is what gets it.
+        """
+        if (name, at, is_parsed) in self._bound:
             return
-        self._bound.add((name, at))
+        self._bound.add((name, at, is_parsed))
         for file in self._mentioning(name):
-            for node, _ in members(file).get(name, ()):
-                self._hold(node, file, at)
+            for node, holder in members(file).get(name, ()):
+                if is_parsed or not is_of_parser(holder, file):
+                    self._hold(node, file, at)
 
     # Functions
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import launch
@@ -20,7 +21,7 @@ from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.loaded import Keys, Loaded, loaded
-from precision_lint.facts.runs.loads import hides_reading
+from precision_lint.facts.runs.loads import composed_in, hides_reading, loads_in
 from precision_lint.facts.runs.roles import with_keys
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.unread import Unread
@@ -89,6 +90,23 @@ def never_asked(rest: Unread, project: Recording) -> EffectiveConfig | None:
     source = RolesSource(file, span, None, given, file, Span(0, 0), (*found.values(),))
     table = with_keys(frameworks()[_PYTORCH], given)
     return EffectiveConfig(replace(table, conflicts=(), links=()), source)
+
+
+def is_never_loaded(file: ParsedConfig, project: Recording) -> bool:
+    """True for a file of a format that no code of the project loads, nor a library for it."""
+    path = file.text.path
+    paths = project.config_files.project.python_files
+    if not paths or len(paths) > _MOST_CODE or not _is_plain(file):
+        return False
+
+    def compute() -> bool:
+        loading = (load for each in paths for load in loads_in(each, path.suffix, project))
+        composing = (each for path in paths for each in composed_in(path, project))
+        return not hides_reading(path, paths, project) and not any(
+            True for _ in chain(loading, composing)
+        )
+
+    return project.config_files.once(("is never loaded", path.suffix, path.name), compute)
 
 
 def _is_plain(file: ParsedConfig) -> bool:

@@ -16,6 +16,7 @@ from precision_lint.facts.runs.interpreter.imported_by_name import program_of as
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.named_classes import foreign_class
 from precision_lint.facts.runs.names_of_outputs import names_outputs
+from precision_lint.facts.runs.never_asked import is_never_loaded
 from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.purposes import Missed
 from precision_lint.facts.runs.tools import tools_given
@@ -105,7 +106,11 @@ def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:
         return _NAMES if is_variable and names_outputs(one.name, rest.file) else _NO_COMMAND
     if isinstance(one.origin, Member) and (tools := tools_given(rest.file.text.path, project)):
         return f"given to `{tools[0]}`, which is not in the project"
-    return _NO_READER if isinstance(one.origin, Member) else _NOT_PARSED
+    if not isinstance(one.origin, Member):
+        return _NOT_PARSED
+    if is_never_loaded(rest.file, project):
+        return f"no code of the project loads {rest.file.format.upper()} files"
+    return _NO_READER
 
 
 def _is_in_piped_program(one: Occurrence, file: ParsedConfig) -> bool:

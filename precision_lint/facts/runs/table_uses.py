@@ -149,6 +149,21 @@ def called(call: ast.Call, file: ParsedPython) -> str:
     return node.id
 
 
+def is_of_parser(holder: ast.expr, file: ParsedPython) -> bool:
+    """True for the options of a command line: `args` after `args = parser.parse_args()`."""
+    if not isinstance(holder, ast.Name):
+        return False
+    syntax = syntax_tree(file)
+    stores = syntax.stores(syntax.function(holder) or syntax.tree, holder.id)
+    parents = [syntax.parent(store) for store in stores]
+    return bool(parents) and all(
+        isinstance(each, ast.Assign)
+        and isinstance(each.value, ast.Call)
+        and callee_name(each.value) == "parse_args"
+        for each in parents
+    )
+
+
 def is_read_by_base(member: ast.Attribute, file: ParsedPython, defined: frozenset[str]) -> bool:
     """True for a member of a class that extends one of a library, which may read it as well."""
     match member.value:
