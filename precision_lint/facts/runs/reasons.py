@@ -15,7 +15,7 @@ from precision_lint.facts.runs.flows import put_in_place
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.named_classes import foreign_class
-from precision_lint.facts.runs.names_of_outputs import names_outputs
+from precision_lint.facts.runs.names_of_outputs import is_never_used, names_outputs
 from precision_lint.facts.runs.never_asked import is_never_loaded
 from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.purposes import Missed
@@ -36,6 +36,7 @@ _UNKNOWN_PROGRAM = "which program it starts is not known"
 _NO_READER = "no program is seen to read the file"
 _NOT_PARSED = "the file cannot be parsed"
 _NAMES = "nothing reads it: it is printed, or a part of the names of outputs"
+_NEVER_USED = "nothing reads it: the script never uses the variable"
 _BARE_MODEL = "no weights are beside the model: its loader decides what a dtype means"
 _NO_COMMAND = "no program is seen to get it"
 _IN_PROGRAM = "a program that the script pipes into Python has it"
@@ -102,8 +103,11 @@ def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:
     if rest.file.script is not None:
         if _is_in_piped_program(one, rest.file):
             return _IN_PROGRAM
-        is_variable = isinstance(one.origin, Assigned)
-        return _NAMES if is_variable and names_outputs(one.name, rest.file) else _NO_COMMAND
+        if not isinstance(one.origin, Assigned):
+            return _NO_COMMAND
+        if is_never_used(one.name, rest.file, project):
+            return _NEVER_USED
+        return _NAMES if names_outputs(one.name, rest.file) else _NO_COMMAND
     if isinstance(one.origin, Member) and (tools := tools_given(rest.file.text.path, project)):
         return f"given to `{tools[0]}`, which is not in the project"
     if not isinstance(one.origin, Member):

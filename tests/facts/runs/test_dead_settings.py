@@ -100,6 +100,51 @@ def test_variables_that_something_may_get(lines: str, tmp_path: Path) -> None:
     assert NAMED not in out
 
 
+NEVER_USED = "nothing reads it: the script never uses the variable"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "",
+        'if [ "$PR" = fp16 ]; then echo yes; fi',
+        "# python train.py --dtype $precision",
+        "precision=fp16",
+        'echo "$precisions" ${other_precision}',
+    ],
+)
+def test_variables_that_a_script_never_uses(lines: str, tmp_path: Path) -> None:
+    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")}
+    files["all.sh"] = "bash run.sh\n"
+    assert NEVER_USED in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    ("lines", "others"),
+    [
+        ("echo $precision", {}),
+        ("export precision", {}),
+        ("set -a", {}),
+        ("source other.sh", {}),
+        (". ./other.sh", {}),
+        ('eval "$COMMAND"', {}),
+        ("precision=fp16 python other.py", {}),
+        ("declare -x precision", {}),
+        ("echo ${!name}", {}),
+        ("cat <<EOF\n$precision\nEOF", {}),
+        ("name=precision", {}),
+        ("echo ${precision:-half}", {}),
+        ("", {"other.sh": "source run.sh\n"}),
+        ("", {"run.sh": "precision=bf16\n"}),  # others may source it
+        ("", {"run.sh": "precision=bf16\necho done\n"}),
+        ("", {"read.py": "import os\nprint(os.environ['precision'])\n"}),
+    ],
+)
+def test_variables_that_may_be_used(lines: str, others: dict[str, str], tmp_path: Path) -> None:
+    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")} | others
+    assert NEVER_USED not in explained(tmp_path, files)
+
+
 @pytest.mark.parametrize(
     "line",
     [
