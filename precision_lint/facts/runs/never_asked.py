@@ -21,7 +21,12 @@ from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.loaded import Keys, Loaded, loaded
-from precision_lint.facts.runs.loads import composed_in, hides_reading, loads_in
+from precision_lint.facts.runs.loads import (
+    composed_in,
+    hides_reading,
+    is_given_to_library,
+    loads_in,
+)
 from precision_lint.facts.runs.roles import with_keys
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.unread import Unread
@@ -124,7 +129,9 @@ def _what_is_done(file: ParsedConfig, wanted: frozenset[Keys], project: Recordin
     paths = project.config_files.project.python_files
     if len(paths) > _MOST_CODE or tools_given(path, project) or _is_given_away(path, project):
         return None
-    if hides_reading(path, paths, project) or _has_other_code(path, wanted, project):
+    if hides_reading(path, paths, project) or is_given_to_library(path, paths, project):
+        return None
+    if _has_other_code(path, wanted, project):
         return None
     known = loaded(path, wanted, paths, project)
     if known.is_named:

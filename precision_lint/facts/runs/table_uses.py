@@ -50,8 +50,8 @@ _GENERAL = frozenset({
 })  # fmt: skip
 """Names of methods that libraries have as well."""
 _HIDDEN = regex(r"\blocals\(\)|\bsave_hyperparameters\(|\bglobals\(\)")
-_OPEN_BASES = frozenset({
-    "object", "ABC", "Module", "Dataset", "IterableDataset", "Sampler", "Process", "Thread",
+OPEN_BASES = frozenset({
+    "", "object", "ABC", "Module", "Dataset", "IterableDataset", "Sampler", "Process", "Thread",
     "Protocol", "Generic",
 })  # fmt: skip
 """Base classes that read no members of their own accord."""
@@ -170,7 +170,7 @@ def is_read_by_base(member: ast.Attribute, file: ParsedPython, defined: frozense
         case ast.Name(id="self"):
             owner = enclosing_class(member, syntax_tree(file))
             bases = map(last_name, owner.bases) if owner is not None else ()
-            return any(base not in _OPEN_BASES and base not in defined for base in bases)
+            return any(base not in OPEN_BASES and base not in defined for base in bases)
     return False
 
 

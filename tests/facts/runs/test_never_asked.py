@@ -95,6 +95,8 @@ def test_keys_that_nothing_reads(code: str, tmp_path: Path) -> None:
         'tool.fit(**load("configs/" + tool.name))\n',
         'with open(tool.path) as stream:\n    tool.run(yaml.safe_load(stream)["model"])\n',
         "class Net:\n    config = CONFIG\ntool.run(Net.config)\n",
+        "class Base(tool.Base):\n    pass\n\nclass Net(Base):\n    def __init__(self):\n"
+        "        self.config = CONFIG\n",
         "state = CONFIG\ndef run():\n    global state\n    tool.run(state)\n",
         "import copy\ncopied = copy.deepcopy(CONFIG)\ntool.run(*[copied])\n",
         "make = tool.make\ndef run():\n    make(CONFIG)\n",
@@ -114,6 +116,14 @@ def test_keys_that_something_may_read(code: str, tmp_path: Path) -> None:
         "import train\nimport tool\ntool.run(train.CONFIG)\n",
         "import pyrallis\nimport tool\n",
         "from hydra_zen import store\nimport tool\n",
+        "import pack.train\nimport tool\ntool.run(pack.train.CONFIG)\n",
+        "import tool\ntool.module('train').CONFIG['model']['kind_dtype']\n"
+        "tool.run(tool.module('train').CONFIG)\n",
+        "from ruamel.yaml import YAML\nimport tool\nparser = YAML()\n"
+        "tool.run(parser.load(open(tool.path)))\n",
+        "import oyaml\nimport tool\ntool.run(oyaml.load(tool.path))\n",
+        "import tool\ntool.Engine('configs/a.yaml')\n",
+        "import tool\nfrom pathlib import Path\ntool.start(config=Path('configs') / 'a.yaml')\n",
         "from tool import load_config\nload_config('configs/a.yaml')\n",
         "import tool\nimport yaml\ntool.run(yaml.load(open(tool.path)))\n",
     ],
