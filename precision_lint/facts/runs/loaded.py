@@ -154,7 +154,7 @@ class _Flow(Memo):
                 for each in positional_parameters(function.args)[:1]:
                     self._read(each.arg, function, file, At())
         for _ in range(_MOST_STEPS):
-            if not self._pending:
+            if not self._pending or () in self.ends:  # something may read all of it
                 return
             self._use(*self._pending.popleft())
         self.ends.add(())

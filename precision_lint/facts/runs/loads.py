@@ -131,14 +131,19 @@ def _is_line(call: ast.Call, file: ParsedPython) -> bool:
 
 def hides_reading(path: Path, paths: Sequence[Path], project: Recording) -> bool:
     """True if a library may read a configuration in code of some files, by ways of its own."""
-    by_name = _BY_NAME.get(_SUFFIXES.get(path.suffix, path.suffix))
-    texts = [*map(project.config_files.text, paths)]
-    if by_name is None or any(map(_OF_LIBRARIES.search, texts)):
-        return True
-    if _OF_MODELS.search(path.name) and any("from_pretrained" in text for text in texts):
-        return True
-    called = {name for text in texts for name in by_name.findall(text)}
-    return any(not _is_defined(name, texts) for name in called)
+    suffix = _SUFFIXES.get(path.suffix, path.suffix)
+    is_of_model = _OF_MODELS.search(path.name) is not None
+
+    def compute() -> bool:
+        texts = [*map(project.config_files.text, paths)]
+        if suffix not in _BY_NAME or any(map(_OF_LIBRARIES.search, texts)):
+            return True
+        if is_of_model and any("from_pretrained" in text for text in texts):
+            return True
+        called = {name for text in texts for name in _BY_NAME[suffix].findall(text)}
+        return any(not _is_defined(name, texts) for name in called)
+
+    return project.config_files.once(("hides reading", suffix, is_of_model), compute)
 
 
 def _is_defined(name: str, texts: Sequence[str]) -> bool:

@@ -126,17 +126,19 @@ def _what_is_done(file: ParsedConfig, wanted: frozenset[Keys], project: Recordin
     """
     path = file.text.path
     naming = [each for each in project.config_files.named_in_python(path) if each.suffix == ".py"]
+    loading = (*naming, *given(path, project), *of_hydra(path, project))
     paths = project.config_files.project.python_files
-    if len(paths) > _MOST_CODE or tools_given(path, project) or _is_given_away(path, project):
+    if not loading or len(paths) > _MOST_CODE:
         return None
     if hides_reading(path, paths, project) or is_given_to_library(path, paths, project):
         return None
-    if _has_other_code(path, wanted, project):
+    if tools_given(path, project) or _is_given_away(path, project):
+        return None
+    if _has_other_code(wanted, project):
         return None
     known = loaded(path, wanted, paths, project)
     if known.is_named:
         return known
-    loading = (*given(path, project), *of_hydra(path, project), *naming)
     programs = (Program(each, project).paths for each in loading)
     own = {each for program in programs for each in program}
     places = tuple(place for place in known.places if place.path in own)
@@ -177,7 +179,7 @@ def _is_given_away(path: Path, project: Recording) -> bool:
     return False
 
 
-def _has_other_code(path: Path, wanted: frozenset[Keys], project: Recording) -> bool:
+def _has_other_code(wanted: frozenset[Keys], project: Recording) -> bool:
     """True if a notebook or a script has code that loads files, and mentions one of the keys."""
     names = {re.escape(keys[-1]) for keys in wanted if keys[-1] is not None}
     mentioned = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")

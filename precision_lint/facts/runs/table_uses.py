@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
@@ -177,13 +178,23 @@ def is_read_by_base(member: ast.Attribute, file: ParsedPython, defined: frozense
 def uses_of(name: str, file: ParsedPython) -> Iterator[ast.Call | None]:
     """The calls of a function by its name, and None for each other mention of it."""
     syntax = syntax_tree(file)
+    for node in _mentions(file).get(name, ()):
+        parent = syntax.parent(node)
+        if isinstance(node, ast.alias):
+            if node.asname not in (None, name):
+                yield from uses_of(node.asname or "", file)
+        elif isinstance(parent, ast.Call) and parent.func is node:
+            yield parent
+        elif isinstance(node.ctx, ast.Load):
+            yield None
+
+
+@fact
+def _mentions(file: ParsedPython) -> Mapping[str, list[ast.Name | ast.Attribute | ast.alias]]:
+    """The names of a file, and what has them."""
+    found: dict[str, list[ast.Name | ast.Attribute | ast.alias]] = {}
     for node in file.nodes:
         match node:
-            case ast.Name(id=found) | ast.Attribute(attr=found) if found == name:
-                parent = syntax.parent(node)
-                if isinstance(parent, ast.Call) and parent.func is node:
-                    yield parent
-                elif isinstance(node.ctx, ast.Load):
-                    yield None
-            case ast.alias(name=found, asname=str(other)) if found == name and other != name:
-                yield from uses_of(other, file)
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
+                found.setdefault(name, []).append(node)
+    return found
