@@ -322,8 +322,10 @@ def test_why_a_setting_is_not_understood(tmp_path: Path) -> None:
         "what for is not seen",
         "not understood: --other_dtype half (run.sh:1); "
         "no file that the program imports mentions it",
-        "not understood: OUR_DTYPE=half (run.sh:3); no program is seen to get it",
-        "not understood: THEIR_DTYPE=$1 (run.sh:4); no program is seen to get it",
+        "not understood: OUR_DTYPE=half (run.sh:3); "
+        "nothing reads it: the script never uses the variable",
+        "not understood: THEIR_DTYPE=$1 (run.sh:4); "
+        "nothing reads it: the script never uses the variable",
         "not understood: --fp16 (run.sh:2); the program is not in the project",
     ]
     (tmp_path / "train.py").write_text(f"{OWN}print(args.other)  # no kind_dtype\n")
