@@ -315,14 +315,17 @@ def test_why_a_setting_is_not_understood(tmp_path: Path) -> None:
     }
     rows = run("explain-config", cwd=project(tmp_path, files)).out.splitlines()
     assert [row.strip() for row in rows if "not understood" in row] == [
-        "not understood: compute_dtype: float16 (a.yaml:1); no program is seen to read the file",
+        "not understood: compute_dtype: float16 (a.yaml:1); "
+        "no code of the project loads YAML files",
         "not understood: other_dtype: half (a.yaml:2); no Python file of the project mentions it",
         "not understood: --kind-dtype half (run.sh:1); read in train.py, line 5; "
         "what for is not seen",
         "not understood: --other_dtype half (run.sh:1); "
         "no file that the program imports mentions it",
-        "not understood: OUR_DTYPE=half (run.sh:3); no program is seen to get it",
-        "not understood: THEIR_DTYPE=$1 (run.sh:4); no program is seen to get it",
+        "not understood: OUR_DTYPE=half (run.sh:3); "
+        "nothing reads it: the script never uses the variable",
+        "not understood: THEIR_DTYPE=$1 (run.sh:4); "
+        "nothing reads it: the script never uses the variable",
         "not understood: --fp16 (run.sh:2); the program is not in the project",
     ]
     (tmp_path / "train.py").write_text(f"{OWN}print(args.other)  # no kind_dtype\n")

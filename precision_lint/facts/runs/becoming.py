@@ -133,8 +133,10 @@ def _along(way: Way, first: object) -> object:
             value = _Plain(known).of(step.whole)
         elif _is_taken(step) is not bool(value):
             raise _NotTaken
-        else:  # of a place in a branch the value is the reason
-            value = first if step.has_place else _of_statement(known, step)
+        elif step.has_place:  # the value is the reason; a switch that keeps off is not the place
+            value = True if first is False else first
+        else:
+            value = _of_statement(known, step)
     return value
 
 

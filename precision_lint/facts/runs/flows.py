@@ -82,6 +82,8 @@ _OF_MODULE = frozenset({"parameters", "named_parameters", "buffers", "state_dict
 """Methods of modules that give tensors."""
 _CASTING = frozenset({"to", "astype", "set_dtype"})
 """Methods of torch, JAX and MLX that cast something."""
+_OF_SCALERS = frozenset({"update", "unscale_", "step"})
+"""Methods of scalers."""
 _OF_DTYPE = regex(r"dtype|precision", re.IGNORECASE)
 
 _Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
@@ -352,9 +354,17 @@ class _Flow:
         )
 
     def _is_of_class(self, name: str, holder: ast.expr, file: ParsedPython) -> bool:
-        """True for an object of a class of settings with such a field."""
-        classes = Holders(self.program.mentioning).of(holder, file).classes
-        return any(self._is_field(name, each) for each in classes)
+        """True for an object of a class of settings with such a field, or a section of that class:
+        `config.training` of `training: TrainingConfig`.
+        """
+        found = Holders(self.program.mentioning).of(holder, file)
+        sections = {
+            owner
+            for section in found.sections
+            for other in self.program.mentioning(section)
+            for owner in classes_of_sections(other).get(section, ())
+        }
+        return any(self._is_field(name, each) for each in found.classes | sections)
 
     def _names_settings(self, holder: ast.Name, file: ParsedPython) -> bool:
         """True for another name of settings: `short = self.training_settings`."""
@@ -421,7 +431,8 @@ class _Flow:
             case ast.Subscript(slice=key) if key is node:
                 yield parent, file
             case ast.BoolOp() | ast.Compare() | ast.UnaryOp() | ast.IfExp():
-                yield parent, file
+                if not (isinstance(parent, ast.IfExp) and _is_of_one_object(node, parent, file)):
+                    yield parent, file
                 if isinstance(parent, ast.IfExp) and node is parent.test:
                     inside = {id(each) for each in walk(parent)}  # and not around it in its line
                     found = places_within(parent, file)
@@ -618,6 +629,8 @@ class _Flow:
                     yield from self._starts(Asked(name, last_name(holder)))
                 case ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=str(key))):
                     yield from self._spread(table, key, target, file)
+                    if holds_settings(table):
+                        yield from self._starts(Asked(key, table))
 
     def _of_self(self, name: str, target: ast.expr, file: ParsedPython) -> Iterator[_Read]:
         """The reads of a member of `self`: in its file, and in the classes that its class extends,
@@ -760,15 +773,65 @@ def _says_nothing(node: ast.expr, file: ParsedPython) -> bool:
     """True for a read that only tells people of a value, or checks it: it is printed, or raised."""
     for parent in syntax_tree(file).around(node):
         match parent:
+            case ast.withitem(
+                context_expr=ast.Call(func=ast.Name() as region) | (ast.Name() as region)
+            ):
+                return _is_region(region, file)
+            case ast.Call(func=ast.Name(id="isinstance")):
+                return True
             case ast.JoinedStr() | ast.Raise() | ast.Assert():
                 return True
             case ast.Call() if is_telling(parent, file):
                 return True
             case ast.If(test=test, body=body, orelse=orelse) if test is node:
-                return all(isinstance(each, ast.Raise | ast.Pass) for each in (*body, *orelse))
+                return all(map(_only_checks, (*body, *orelse)))
             case ast.stmt():
                 return isinstance(parent, ast.Expr)
     return False
+
+
+def _only_checks(statement: ast.stmt) -> bool:
+    """True for what a condition decides that says nothing of it: it raises, or steps a scaler,
+    which is a place itself: `if amp: scaler.update()`.
+    """
+    match statement:
+        case ast.Raise() | ast.Pass():
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method))):
+            return method in _OF_SCALERS and last_name(owner).lower().endswith("scaler")
+    return False
+
+
+def _is_region(name: ast.Name, file: ParsedPython) -> bool:
+    """True for a variable that a region of autocast is assigned to: the place is there."""
+    syntax = syntax_tree(file)
+    stores = syntax.stores(syntax.function(name) or syntax.tree, name.id)
+    assigned = [syntax.parent(store) for store in stores]
+    return any(
+        place.kind == "autocast"
+        for each in assigned
+        if isinstance(each, ast.Assign)
+        for place in places_within(each, file)
+    )
+
+
+def _is_of_one_object(test: ast.expr, chosen: ast.IfExp, file: ParsedPython) -> bool:
+    """True for a condition that chooses what becomes of an object:
+    `mask.clone() if plain else mask.float()`.
+    """
+    match chosen.body, chosen.orelse:
+        case ast.expr() as one, ast.expr() as other if test is chosen.test:
+            names = {_first_object(each) for each in (one, other)}
+            return len(names) == 1 and names.isdisjoint({"", *syntax_tree(file).names})
+    return False
+
+
+def _first_object(node: ast.expr) -> str:
+    """The variable that methods are called on one after the other; empty for anything else."""
+    calls = 0
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node, calls = node.func.value, calls + 1
+    return node.id if isinstance(node, ast.Name) and calls else ""
 
 
 def _may_pass_by(around: ast.AST) -> bool:

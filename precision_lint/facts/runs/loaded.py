@@ -21,6 +21,7 @@ from precision_lint.facts.runs.loads import composed_in, loads_in, may_mean, nam
 from precision_lint.facts.runs.table_uses import (
     CHANGING_METHODS,
     JOINING,
+    OPEN_BASES,
     READING_METHODS,
     SAME,
     SAME_METHODS,
@@ -30,6 +31,7 @@ from precision_lint.facts.runs.table_uses import (
     hands_on_all,
     is_general,
     is_of_library,
+    is_of_parser,
     is_read_by_base,
     is_recorded,
     keys_of,
@@ -39,10 +41,12 @@ from precision_lint.facts.runs.ways import definitions, members
 from precision_lint.model.finding import Place
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo
+from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
+    dotted,
     last_name,
     named_parameters,
     positional_parameters,
@@ -52,6 +56,7 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 Keys: TypeAlias = "tuple[str | None, ...]"
 """The keys on the way to a section or a setting; None stands for any, and for an item of a list."""
 
+_CLASS = regex(r"^[ \t]*class[ \t]+(\w+)[ \t]*(?:\(([^)]*)\))?", re.MULTILINE)
 _MOST_STEPS = 4_000
 _MOST_DEFINITIONS = 4
 """Functions of one name that are followed."""
@@ -129,7 +134,7 @@ class _Flow(Memo):
     reads: set[Keys] = field(default_factory=set)
     ends: set[Keys] = field(default_factory=set)
     _seen: set[tuple[int, At]] = field(default_factory=set)
-    _bound: set[tuple[object, At]] = field(default_factory=set)
+    _bound: set[tuple[object, ...]] = field(default_factory=set)
     _pending: deque[tuple[ast.expr, ParsedPython, At]] = field(default_factory=deque)
 
     def follow(self) -> None:
@@ -149,7 +154,7 @@ class _Flow(Memo):
                 for each in positional_parameters(function.args)[:1]:
                     self._read(each.arg, function, file, At())
         for _ in range(_MOST_STEPS):
-            if not self._pending:
+            if not self._pending or () in self.ends:  # something may read all of it
                 return
             self._use(*self._pending.popleft())
         self.ends.add(())
@@ -160,11 +165,18 @@ class _Flow(Memo):
 
     @cached_property
     def _defined(self) -> frozenset[str]:
-        """The classes of the code."""
+        """The classes of the code that extend none of a library which may read their members."""
         texts = map(self.project.config_files.text, self.paths)
-        return frozenset(
-            name for text in texts for name in re.findall(r"^[ \t]*class[ \t]+(\w+)", text, re.M)
-        )
+        bases: dict[str, set[str]] = {}
+        for name, given in (row for text in texts for row in _CLASS.findall(text)):
+            named = (each.strip() for each in given.split(",") if "=" not in each)
+            bases.setdefault(name, set()).update(each.rpartition(".")[2] for each in named)
+        known = {name for name, above in bases.items() if above <= OPEN_BASES}
+        while (
+            more := {name for name, above in bases.items() if above <= OPEN_BASES | known} - known
+        ):
+            known |= more
+        return frozenset(known)
 
     def _mentioning(self, name: str) -> Iterator[ParsedPython]:
         for path in self.paths:
@@ -323,7 +335,7 @@ class _Flow(Memo):
             case ast.Attribute(attr=name):
                 if name == "__dict__" or is_read_by_base(target, file, self._defined):
                     self._end(at)
-                self._bind_member(name, at)
+                self._bind_member(name, at, is_parsed=is_of_parser(target.value, file))
             case ast.Subscript(value=table, slice=key):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     self._bind_member(key.value, at)
@@ -371,17 +383,21 @@ class _Flow(Memo):
                         self._read(each.asname or name, file.tree, file, at)
             modules = syntax_tree(file).names
             for read, holder in members(file).get(name, ()):
-                if last_name(holder) in modules:  # `settings.MODEL` of `import settings`
+                root = (dotted(holder) or "").partition(".")[0]
+                if root in modules or isinstance(holder, ast.Call):  # `configs.base.MODEL`
                     self._hold(read, file, at)
 
-    def _bind_member(self, name: str, at: At) -> None:
-        """Whatever has a member of a name may have it from here."""
-        if (name, at) in self._bound:
+    def _bind_member(self, name: str, at: At, *, is_parsed: bool = False) -> None:
+        """Whatever has a member of a name may have it from here; what a parser of words returns has
+        it only if that is what gets it.
+        """
+        if (name, at, is_parsed) in self._bound:
             return
-        self._bound.add((name, at))
+        self._bound.add((name, at, is_parsed))
         for file in self._mentioning(name):
-            for node, _ in members(file).get(name, ()):
-                self._hold(node, file, at)
+            for node, holder in members(file).get(name, ()):
+                if is_parsed or not is_of_parser(holder, file):
+                    self._hold(node, file, at)
 
     # Functions
 

@@ -13,7 +13,7 @@ from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import callee_name, qualified
+from precision_lint.source.python.syntax import callee_name, dotted, qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _OF_YAML = frozenset({"safe_load", "load", "full_load", "unsafe_load"})
@@ -36,7 +36,9 @@ _OF_LIBRARIES = regex(
     r"|fastargs|hydra_zen|hydra_runner|sconf|load_hyperpyyaml|parse_yaml_file|parse_json_file|merge_from_file)\b"
     r"|\bgin\.|\bConfig\.fromfile\(|\.read_config\(|\bConfigParser\.load_config"
     r"|\b(?:exec|eval)\([^\n]{0,80}(?:open|cfg|config)|\b(?:yaml|YAML)\.(?:load|safe_load|full_load|unsafe_load)_all\("
-    r"|fromfile_prefix_chars|\bhydra\.experimental\b"
+    r"|fromfile_prefix_chars|\bhydra\.experimental\b|\b(?:mmcv|mmengine|fileio)\.load\("
+    r"|\b(?:import|from)[ \t]+(?!yaml\b|ruamel\b)\w*yaml\w*|\bfromYAML\b"
+    r"|\bOmegaConf\.create\([^\n]*\bread(?:_text)?\("
 )
 """How a library reads a file for a program, and its keys."""
 _OF_CONFIG = r"(?:load|read|parse)_(?:config|cfg)s?(?:_\w+)?"
@@ -47,6 +49,12 @@ _BY_NAME = {
     for format, name in (("yaml", "ya?ml"), ("json", "json"), ("toml", "toml"))
 }
 """Functions that are named for reading a configuration."""
+_OF_PATHS = frozenset({
+    "open", "Path", "join", "exists", "isfile", "abspath", "resolve", "str", "add_argument",
+    "add_option", "field", "Field", "Option", "option", "Argument", "print", "info",
+})  # fmt: skip
+"""Functions that make a path, or keep it as a default."""
+_OF_FILES = ("os.", "pathlib.", "shutil.", "logging.", "io.", "codecs.")
 _OF_MODELS = regex(r"^(?:\w+_)?config\.json$")
 """Files of a model's folder, which `from_pretrained` reads."""
 
@@ -101,12 +109,10 @@ def _is_load(call: ast.Call, suffix: str, file: ParsedPython) -> bool:
         return True
     if suffix == ".toml" or not isinstance(call.func, ast.Attribute):
         return False
-    return callee_name(call) == "load" and "YAML(" in file.text.text and _is_reader(call.func.value)
-
-
-def _is_reader(node: ast.expr) -> bool:
-    """True for `YAML(typ="safe").load(…)` and `yaml.load(…)` of an object of ruamel.yaml."""
-    return "yaml" in ast.unparse(node).lower()
+    # `YAML(typ="safe").load(…)`, `parser.load(…)` of an object of ruamel.yaml
+    root = (dotted(call.func) or "").partition(".")[0]
+    is_object = root not in syntax_tree(file).names
+    return callee_name(call) == "load" and "YAML(" in file.text.text and is_object
 
 
 def _is_line(call: ast.Call, file: ParsedPython) -> bool:
@@ -125,14 +131,19 @@ def _is_line(call: ast.Call, file: ParsedPython) -> bool:
 
 def hides_reading(path: Path, paths: Sequence[Path], project: Recording) -> bool:
     """True if a library may read a configuration in code of some files, by ways of its own."""
-    by_name = _BY_NAME.get(_SUFFIXES.get(path.suffix, path.suffix))
-    texts = [*map(project.config_files.text, paths)]
-    if by_name is None or any(map(_OF_LIBRARIES.search, texts)):
-        return True
-    if _OF_MODELS.search(path.name) and any("from_pretrained" in text for text in texts):
-        return True
-    called = {name for text in texts for name in by_name.findall(text)}
-    return any(not _is_defined(name, texts) for name in called)
+    suffix = _SUFFIXES.get(path.suffix, path.suffix)
+    is_of_model = _OF_MODELS.search(path.name) is not None
+
+    def compute() -> bool:
+        texts = [*map(project.config_files.text, paths)]
+        if suffix not in _BY_NAME or any(map(_OF_LIBRARIES.search, texts)):
+            return True
+        if is_of_model and any("from_pretrained" in text for text in texts):
+            return True
+        called = {name for text in texts for name in _BY_NAME[suffix].findall(text)}
+        return any(not _is_defined(name, texts) for name in called)
+
+    return project.config_files.once(("hides reading", suffix, is_of_model), compute)
 
 
 def _is_defined(name: str, texts: Sequence[str]) -> bool:
@@ -179,6 +190,32 @@ def _said_by(name: ast.Name, file: ParsedPython, hops: int) -> Iterator[str]:
 
 def _items(around: Sequence[ast.AST]) -> list[ast.AST]:
     return [item for each in around if isinstance(each, ast.With) for item in each.items]
+
+
+def is_given_to_library(path: Path, paths: Sequence[Path], project: Recording) -> bool:
+    """True if code gives the name of a file to a function of a library that is not one of files."""
+    for each in paths:
+        file = project.module(each) if path.name in project.config_files.text(each) else None
+        for node in file.nodes if file is not None else ():
+            match node:
+                case ast.Constant(value=str(text)) if path.name in text and file is not None:
+                    if _FILE.search(text) and may_mean(text, path) and _is_given(node, file):
+                        return True
+    return False
+
+
+def _is_given(node: ast.AST, file: ParsedPython) -> bool:
+    """True for an argument of a call that may read a file by its name."""
+    names = syntax_tree(file).names
+    for parent in syntax_tree(file).around(node):
+        if isinstance(parent, ast.stmt):
+            return False
+        if isinstance(parent, ast.Call) and callee_name(parent) not in _OF_PATHS:
+            root = (dotted(parent.func) or "").partition(".")[0]
+            name = qualified(parent.func, names)
+            is_load = any(name.startswith(each) for each in _LIBRARIES.values())
+            return root in names and not is_load and not name.startswith(_OF_FILES)
+    return False
 
 
 def may_mean(text: str, path: Path) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from precision_lint.facts.frameworks.launches import launch
+from precision_lint.facts.project.facts import Recording
 from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 
@@ -29,6 +31,10 @@ _PART = regex(r"[\w./:-]")
 """A character beside a variable that makes one word of both."""
 _LONGEST = 2_000
 """Characters of a line; a longer one may be anything."""
+_HANDING = regex(
+    r"(?:^|[\s;&])(?:source|\.|eval|envsubst|declare|typeset)[ \t]|\$\{!|<<", re.MULTILINE
+)
+"""What may use a variable without its name: another script, and text that is worked out."""
 _EXPORTED = regex(r"\bset[ \t]+-a\b|allexport")
 
 
@@ -43,6 +49,30 @@ def names_outputs(name: str, file: ParsedConfig) -> bool:
     if _EXPORTED.search(text) or not uses:
         return False
     return all(_is_name(*each, text) for each in uses)
+
+
+def is_never_used(name: str, file: ParsedConfig, project: Recording) -> bool:
+    """True if a script that starts programs assigns a variable and mentions it nowhere else, no
+    other script reads it there, and no program reads it from the environment.
+    """
+    script = file.script
+    if script is None or not any(map(launch, script.commands)):
+        return False
+    text = _CONTINUED.sub(" ", file.text.text)
+    if _EXPORTED.search(text) or _HANDING.search(text):
+        return False
+    alone = re.compile(
+        rf"[ \t]*(?:local[ \t]+|readonly[ \t]+)?{name}=(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"';&|()`]*)"
+        r"[ \t]*;?[ \t]*(?:#.*)?"
+    )
+    mentioned = re.compile(rf"\b{name}\b")
+    lines = (line for line in text.splitlines() if not _COMMENT.match(line))
+    if not all(alone.fullmatch(line) for line in lines if mentioned.search(line)):
+        return False
+    own = re.escape(file.text.path.name).encode()
+    return not project.other_file_matches(rb"(?:^|[\s;&])(?:source|\.)[ \t][^\n]*" + own) and not (
+        project.python_source_matches(rb"[\"']" + name.encode() + rb"[\"']")
+    )
 
 
 def _uses(name: str, text: str) -> Iterator[tuple[str, int, int]]:

@@ -10,17 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import program_of
-from precision_lint.facts.frameworks.sources import RolesSource
+from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.loaded import Keys, Loaded, loaded
-from precision_lint.facts.runs.loads import hides_reading
+from precision_lint.facts.runs.loads import (
+    composed_in,
+    hides_reading,
+    is_given_to_library,
+    loads_in,
+)
 from precision_lint.facts.runs.roles import with_keys
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.unread import Unread
@@ -62,9 +68,10 @@ def never_asked(rest: Unread, project: Recording) -> EffectiveConfig | None:
     sections = _sections(file, project)
     if sections is None:
         return None
+    own_ways = dict(_ways(file.documents[0]))
     ways = {
         entry: tuple((*section, *keys) for section in sections for keys in own)
-        for entry, own in _ways(file.documents[0])
+        for entry, own in own_ways.items()
     }
     members = {id(one.origin.entry): one for one in rest.settings if isinstance(one.origin, Member)}
     wanted = frozenset(keys for entry in members for keys in ways.get(entry, ()))
@@ -78,16 +85,33 @@ def never_asked(rest: Unread, project: Recording) -> EffectiveConfig | None:
     if known is None or not found:
         return None
     place = known.places[0]
-    given = {
-        f"loaded in {place.path.name}, line {place.start.row} ({_shown(ways[entry][-1])})": replace(
-            one, value=_NOT_READ, is_derived=True, used_at=Related(place, "the file is loaded")
-        )
-        for entry, one in found.items()
-    }
+    given: dict[str, Occurrence] = {}
+    for entry, one in found.items():
+        keys = _shown((*sections[-1], *own_ways[entry][0]))
+        used_at = Related(place, "the file is loaded")
+        name = f"loaded in {place.path.name}, line {place.start.row} ({keys})"
+        given[name] = replace(one, value=_NOT_READ, is_derived=True, used_at=used_at)
     span = file.documents[0].span
     source = RolesSource(file, span, None, given, file, Span(0, 0), (*found.values(),))
     table = with_keys(frameworks()[_PYTORCH], given)
     return EffectiveConfig(replace(table, conflicts=(), links=()), source)
+
+
+def is_never_loaded(file: ParsedConfig, project: Recording) -> bool:
+    """True for a file of a format that no code of the project loads, nor a library for it."""
+    path = file.text.path
+    paths = project.config_files.project.python_files
+    if not paths or len(paths) > _MOST_CODE or not _is_plain(file):
+        return False
+
+    def compute() -> bool:
+        loading = (load for each in paths for load in loads_in(each, path.suffix, project))
+        composing = (each for path in paths for each in composed_in(path, project))
+        return not hides_reading(path, paths, project) and not any(
+            True for _ in chain(loading, composing)
+        )
+
+    return project.config_files.once(("is never loaded", path.suffix, path.name), compute)
 
 
 def _is_plain(file: ParsedConfig) -> bool:
@@ -102,15 +126,19 @@ def _what_is_done(file: ParsedConfig, wanted: frozenset[Keys], project: Recordin
     """
     path = file.text.path
     naming = [each for each in project.config_files.named_in_python(path) if each.suffix == ".py"]
+    loading = (*naming, *given(path, project), *of_hydra(path, project))
     paths = project.config_files.project.python_files
-    if len(paths) > _MOST_CODE or tools_given(path, project) or _is_given_away(path, project):
+    if not loading or len(paths) > _MOST_CODE:
         return None
-    if hides_reading(path, paths, project) or _has_other_code(path, wanted, project):
+    if hides_reading(path, paths, project) or is_given_to_library(path, paths, project):
+        return None
+    if tools_given(path, project) or _is_given_away(path, project):
+        return None
+    if _has_other_code(wanted, project):
         return None
     known = loaded(path, wanted, paths, project)
     if known.is_named:
         return known
-    loading = (*given(path, project), *of_hydra(path, project), *naming)
     programs = (Program(each, project).paths for each in loading)
     own = {each for program in programs for each in program}
     places = tuple(place for place in known.places if place.path in own)
@@ -126,8 +154,8 @@ def _sections(file: ParsedConfig, project: Recording) -> tuple[Keys, ...] | None
     for folder in folders_above(path, project):
         group = path.parent.relative_to(folder).parts
         package = _PACKAGE.search(file.text.text)
-        if package is not None and package[1] not in ("_group_", "_global_"):
-            group = tuple(package[1].split("."))
+        if package is not None and package[1] != "_group_":
+            group = () if package[1] == "_global_" else tuple(package[1].split("."))
         found[group] = None
         if group and project.other_file_matches(rb"\b" + re.escape(group[-1]).encode() + rb"@"):
             return None
@@ -151,7 +179,7 @@ def _is_given_away(path: Path, project: Recording) -> bool:
     return False
 
 
-def _has_other_code(path: Path, wanted: frozenset[Keys], project: Recording) -> bool:
+def _has_other_code(wanted: frozenset[Keys], project: Recording) -> bool:
     """True if a notebook or a script has code that loads files, and mentions one of the keys."""
     names = {re.escape(keys[-1]) for keys in wanted if keys[-1] is not None}
     mentioned = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")

@@ -37,6 +37,7 @@ from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
+from precision_lint.facts.runs.piped_programs import of_piped_programs
 from precision_lint.facts.runs.readers import (
     is_sure,
     likely_readers,
@@ -90,7 +91,7 @@ class Purposes:
     def of(self, rest: Unread) -> Iterator[EffectiveConfig]:
         """What the programs that get these settings have them for, the likely program first."""
         if rest.launch is None and rest.file.script is not None:
-            written = [*_of_here_documents(rest, self.project)]
+            written = [*_of_here_documents(rest, self.project), *of_piped_programs(rest)]
             yield from written
             rest = _but_for(rest, written)
             for part in _by_launch(rest, self.project):

@@ -37,6 +37,7 @@ from precision_lint.facts.runs.witnesses import (
     naming_for,
     of_hydra,
     of_siblings,
+    opening_by_modules,
     opens_by_default,
     programs_of,
     takes_words,
@@ -123,6 +124,7 @@ def _witnessed(file: ParsedConfig, project: Recording) -> Iterator[Path]:
     if not is_record(file, project):
         yield from named_in(file, project)
         yield from naming_for(all_keys(file), file, project)
+        yield from opening_by_modules(file, project)
         yield from of_hydra(path, project)
 
 

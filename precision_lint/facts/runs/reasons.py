@@ -8,20 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from precision_lint.facts.frameworks.recognition import program_of
-from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
 from precision_lint.facts.runs.flows import put_in_place
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.named_classes import foreign_class
-from precision_lint.facts.runs.names_of_outputs import names_outputs
+from precision_lint.facts.runs.names_of_outputs import is_never_used, names_outputs
+from precision_lint.facts.runs.never_asked import is_never_loaded
 from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.purposes import Missed
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.understood import Written, written_at
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.settings.given import normal
+from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option
 from precision_lint.source.config.settings_tree import Member
 from precision_lint.source.shell.variables import Assigned
@@ -34,8 +36,10 @@ _UNKNOWN_PROGRAM = "which program it starts is not known"
 _NO_READER = "no program is seen to read the file"
 _NOT_PARSED = "the file cannot be parsed"
 _NAMES = "nothing reads it: it is printed, or a part of the names of outputs"
+_NEVER_USED = "nothing reads it: the script never uses the variable"
 _BARE_MODEL = "no weights are beside the model: its loader decides what a dtype means"
 _NO_COMMAND = "no program is seen to get it"
+_IN_PROGRAM = "a program that the script pipes into Python has it"
 
 
 def with_reasons(
@@ -97,11 +101,30 @@ def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:
     if rest.launch is not None:
         return _UNKNOWN_PROGRAM if UNKNOWN in rest.launch.program else ""
     if rest.file.script is not None:
-        is_variable = isinstance(one.origin, Assigned)
-        return _NAMES if is_variable and names_outputs(one.name, rest.file) else _NO_COMMAND
+        if _is_in_piped_program(one, rest.file):
+            return _IN_PROGRAM
+        if not isinstance(one.origin, Assigned):
+            return _NO_COMMAND
+        if is_never_used(one.name, rest.file, project):
+            return _NEVER_USED
+        return _NAMES if names_outputs(one.name, rest.file) else _NO_COMMAND
     if isinstance(one.origin, Member) and (tools := tools_given(rest.file.text.path, project)):
         return f"given to `{tools[0]}`, which is not in the project"
-    return _NO_READER if isinstance(one.origin, Member) else _NOT_PARSED
+    if not isinstance(one.origin, Member):
+        return _NOT_PARSED
+    if is_never_loaded(rest.file, project):
+        return f"no code of the project loads {rest.file.format.upper()} files"
+    return _NO_READER
+
+
+def _is_in_piped_program(one: Occurrence, file: ParsedConfig) -> bool:
+    """True for a line of `python - <<EOF`."""
+    start = one.origin.span.start
+    return isinstance(one.origin, CodePlace) and any(
+        part.heredoc.body.start <= start < part.heredoc.body.end
+        for part in file.embedded
+        if part.heredoc is not None and part.file.python is not None
+    )
 
 
 def _shown(path: Path, project: Recording) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
@@ -50,8 +51,8 @@ _GENERAL = frozenset({
 })  # fmt: skip
 """Names of methods that libraries have as well."""
 _HIDDEN = regex(r"\blocals\(\)|\bsave_hyperparameters\(|\bglobals\(\)")
-_OPEN_BASES = frozenset({
-    "object", "ABC", "Module", "Dataset", "IterableDataset", "Sampler", "Process", "Thread",
+OPEN_BASES = frozenset({
+    "", "object", "ABC", "Module", "Dataset", "IterableDataset", "Sampler", "Process", "Thread",
     "Protocol", "Generic",
 })  # fmt: skip
 """Base classes that read no members of their own accord."""
@@ -149,26 +150,51 @@ def called(call: ast.Call, file: ParsedPython) -> str:
     return node.id
 
 
+def is_of_parser(holder: ast.expr, file: ParsedPython) -> bool:
+    """True for the options of a command line: `args` after `args = parser.parse_args()`."""
+    if not isinstance(holder, ast.Name):
+        return False
+    syntax = syntax_tree(file)
+    stores = syntax.stores(syntax.function(holder) or syntax.tree, holder.id)
+    parents = [syntax.parent(store) for store in stores]
+    return bool(parents) and all(
+        isinstance(each, ast.Assign)
+        and isinstance(each.value, ast.Call)
+        and callee_name(each.value) == "parse_args"
+        for each in parents
+    )
+
+
 def is_read_by_base(member: ast.Attribute, file: ParsedPython, defined: frozenset[str]) -> bool:
     """True for a member of a class that extends one of a library, which may read it as well."""
     match member.value:
         case ast.Name(id="self"):
             owner = enclosing_class(member, syntax_tree(file))
             bases = map(last_name, owner.bases) if owner is not None else ()
-            return any(base not in _OPEN_BASES and base not in defined for base in bases)
+            return any(base not in OPEN_BASES and base not in defined for base in bases)
     return False
 
 
 def uses_of(name: str, file: ParsedPython) -> Iterator[ast.Call | None]:
     """The calls of a function by its name, and None for each other mention of it."""
     syntax = syntax_tree(file)
+    for node in _mentions(file).get(name, ()):
+        parent = syntax.parent(node)
+        if isinstance(node, ast.alias):
+            if node.asname not in (None, name):
+                yield from uses_of(node.asname or "", file)
+        elif isinstance(parent, ast.Call) and parent.func is node:
+            yield parent
+        elif isinstance(node.ctx, ast.Load):
+            yield None
+
+
+@fact
+def _mentions(file: ParsedPython) -> Mapping[str, list[ast.Name | ast.Attribute | ast.alias]]:
+    """The names of a file, and what has them."""
+    found: dict[str, list[ast.Name | ast.Attribute | ast.alias]] = {}
     for node in file.nodes:
         match node:
-            case ast.Name(id=found) | ast.Attribute(attr=found) if found == name:
-                parent = syntax.parent(node)
-                if isinstance(parent, ast.Call) and parent.func is node:
-                    yield parent
-                elif isinstance(node.ctx, ast.Load):
-                    yield None
-            case ast.alias(name=found, asname=str(other)) if found == name and other != name:
-                yield from uses_of(other, file)
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
+                found.setdefault(name, []).append(node)
+    return found

@@ -25,6 +25,7 @@ from precision_lint.facts.runs.filled_classes import words_read_by
 from precision_lint.facts.runs.handed_words import launches_with
 from precision_lint.facts.runs.keys import Keys, all_keys, parts_of
 from precision_lint.facts.runs.loading import loads
+from precision_lint.facts.runs.loads import loads_in, may_mean, names_said
 from precision_lint.facts.runs.started import started_programs
 from precision_lint.facts.runs.typed_commands import typed_commands
 from precision_lint.model.regex import regex
@@ -33,6 +34,8 @@ from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import options
 from precision_lint.source.config.settings_tree import Mapping, Scalar, mappings
+from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax_tree import syntax_tree
 from precision_lint.source.shell.words import UNKNOWN
 
 STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
@@ -89,6 +92,35 @@ def naming_for(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[P
         parts = parts_of(path, project)
         if keys.precise & words_read_by(path, project) and loads(parts, file.format, project):
             yield path
+
+
+def opening_by_modules(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs that call a function of a module which names the file: `load_settings()`, and
+    that mention a precision of it.
+    """
+    path, precise = file.text.path, all_keys(file).precise
+    for module in project.config_files.named_in_python(path) if precise else ():
+        if module.suffix != ".py" or _is_run(module, project) or project.is_test(module):
+            continue
+        functions = "|".join(_functions_naming(path, module, project))
+        if not functions:
+            continue
+        calls = re.compile(rf"\b(?:{functions})\(")
+        for user in project.users(module):
+            text = project.config_files.text(user)
+            is_program = _is_started(user, project) and not project.is_test(user)
+            if is_program and calls.search(text) and precise & words_read_by(user, project):
+                yield user
+
+
+def _functions_naming(path: Path, module: Path, project: Recording) -> Iterator[str]:
+    """The functions of a module that load what they name."""
+    file = project.module(module)
+    for load in loads_in(module, path.suffix, project) if file is not None else ():
+        said = names_said(load.source, load.file) if load.source is not None else ()
+        function = syntax_tree(load.file).function(load.call)
+        if isinstance(function, FunctionDefinition) and any(may_mean(text, path) for text in said):
+            yield re.escape(function.name)
 
 
 def opens_by_default(program: Path, path: Path, project: Recording) -> bool:

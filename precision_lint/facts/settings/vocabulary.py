@@ -74,6 +74,8 @@ _OF_WEIGHTS = regex(
     rf"4bit_quant_(?:type|storage)$|^{_BITS}_(?:models?|modules?|layers)$", re.IGNORECASE
 )
 """Names of the type of quantized weights, and of what is loaded in a type: any text is a choice."""
+_OF_SHARDS = regex(r"(?:^|_)(?:mp_policy|(?:fsdp_)?policy_mp|fsdp_mp)$", re.IGNORECASE)
+"""Names of the mixed precision of FSDP, which a dtype or null says."""
 _PLACE = regex(r"(?:path|dir|file|folder|name|url|repo)s?$", re.IGNORECASE)
 _FILE = regex(r"\.(?:json|ya?ml|toml|py|sh|txt|csv|log|pth?|bin|ckpt|safetensors|onnx)$")
 _CHOICE = regex(r"[\w.+:,=|-]{1,40}", re.ASCII)
@@ -182,6 +184,8 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
         return True
     if isinstance(value, str | None) and _OF_WEIGHTS.search(name.replace("-", "_")):
         return True
+    if isinstance(value, str | None) and _OF_SHARDS.search(name.replace("-", "_")):
+        return value is None or _CHOICE.fullmatch(value) is not None
     if name == _POWER and isinstance(value, int):
         return True
     name = (section if name.lower() in _SWITCHING else name).replace("-", "_")

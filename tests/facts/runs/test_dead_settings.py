@@ -100,6 +100,51 @@ def test_variables_that_something_may_get(lines: str, tmp_path: Path) -> None:
     assert NAMED not in out
 
 
+NEVER_USED = "nothing reads it: the script never uses the variable"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "",
+        'if [ "$PR" = fp16 ]; then echo yes; fi',
+        "# python train.py --dtype $precision",
+        "precision=fp16",
+        'echo "$precisions" ${other_precision}',
+    ],
+)
+def test_variables_that_a_script_never_uses(lines: str, tmp_path: Path) -> None:
+    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")}
+    files["all.sh"] = "bash run.sh\n"
+    assert NEVER_USED in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    ("lines", "others"),
+    [
+        ("echo $precision", {}),
+        ("export precision", {}),
+        ("set -a", {}),
+        ("source other.sh", {}),
+        (". ./other.sh", {}),
+        ('eval "$COMMAND"', {}),
+        ("precision=fp16 python other.py", {}),
+        ("declare -x precision", {}),
+        ("echo ${!name}", {}),
+        ("cat <<EOF\n$precision\nEOF", {}),
+        ("name=precision", {}),
+        ("echo ${precision:-half}", {}),
+        ("", {"other.sh": "source run.sh\n"}),
+        ("", {"run.sh": "precision=bf16\n"}),  # others may source it
+        ("", {"run.sh": "precision=bf16\necho done\n"}),
+        ("", {"read.py": "import os\nprint(os.environ['precision'])\n"}),
+    ],
+)
+def test_variables_that_may_be_used(lines: str, others: dict[str, str], tmp_path: Path) -> None:
+    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")} | others
+    assert NEVER_USED not in explained(tmp_path, files)
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -224,7 +269,7 @@ def test_python_in_a_here_document(command: str, tmp_path: Path) -> None:
     out = explained(tmp_path, {"run.sh": HERE.format(command)})
     assert "run.sh:4: bitsandbytes" in out
     assert re.search(r"bnb_4bit_use_double_quant = true +run.sh:4", out)
-    assert 'not understood: dtype="half" (run.sh:3)' in out
+    assert 'half (argument of load(dtype=), run.sh:3)  run.sh:3  dtype="half"' in out
 
 
 @pytest.mark.parametrize(
@@ -234,6 +279,57 @@ def test_here_documents_that_no_python_runs(command: str, tmp_path: Path) -> Non
     out = explained(tmp_path, {"run.sh": HERE.format(command)})
     assert "bitsandbytes" not in out
     assert "load_in_4bit=True" in out
+
+
+PIPED = """\
+python - <<'EOF'
+import torch
+from transformers import AutoModel
+kind = tool.kind()
+{}
+EOF
+"""
+IN_PROGRAM = "a program that the script pipes into Python has it"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('model = AutoModel.from_pretrained("m", torch_dtype="auto")', "auto (weights of model"),
+        ('model = AutoModel.from_pretrained("m", dtype=torch.half)', "half (weights of model"),
+        ("model.to(dtype=torch.bfloat16)", "bfloat16 (argument of to(dtype=)"),
+        ("engine = tool.Engine(fp16=True)", "true (argument of Engine(fp16=)"),
+        ("engine = tool.Engine(1, dtype='bf16')", "bf16 (argument of Engine(dtype=)"),
+    ],
+)
+def test_what_a_piped_program_gives_to_a_call(line: str, expected: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"run.sh": PIPED.format(line)})
+    assert f"{expected}, run.sh:5)  run.sh:5  " in out
+    assert "not understood" not in out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kind_dtype = 'half'",
+        "model = AutoModel.from_pretrained('m', torch_dtype=TABLE['half'])",
+        "print('a', dtype='half')",
+        "parser.add_argument('--kind', dtype='half')",
+        "logging.info('a', precision='half')",
+        "dtype = tool.kind() or 'half'",
+        "table = dict(dtype='half')",
+        "class Settings:\n    dtype: str = 'half'",
+        "def build(a, dtype='half'):\n    pass",
+        "names = ['a',\n  (lambda dtype='half': 1)]",
+    ],
+)
+def test_what_a_piped_program_keeps_is_no_argument(line: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"run.sh": PIPED.format(line), "b.sh": "precision=bf16\n"})
+    assert "(b.sh:1); no program is seen to get it" in out
+    assert "argument of" not in out
+    assert "weights of" not in out
+    listed = [row for row in out.splitlines() if "(run.sh:" in row]
+    assert all(row.endswith(IN_PROGRAM) for row in listed)
 
 
 def test_a_program_that_the_shell_fills_in_is_listed(tmp_path: Path) -> None:

@@ -241,3 +241,155 @@ def test_a_program_that_makes_several_parsers_says_nothing_of_what_they_share(
     both = USES.format("training", "training", REGION) + "\nfrom tools import options_of_serving\n"
     out = explained(tmp_path, {"tools.py": SEVERAL, "train.py": both})
     assert "(autocast" not in out
+
+
+KEPT_OFF = """\
+if tool.is_small():
+        args.no_amp = True
+    if args.no_amp and args.steps > 0:
+        region = nullcontext
+    else:
+        region = torch.cuda.amp.autocast
+    {}
+    for batch in tool.batches(args.steps):
+        with region():
+            tool.train(batch)
+"""
+OFF = (
+    'parser.add_argument("--no_amp", action="store_true")\n'
+    '    parser.add_argument("--steps", type=int, default=tool.steps())'
+)
+HELD_OFF = "true by default (autocast, train.py:14, only if not (args.no_amp and args.steps > 0))"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [
+        ("pass", True),
+        ("mask = mask.repeat(1) if args.no_amp else mask.repeat(1).float()", True),
+        ("mask = mask.clone() if args.no_amp else mask", False),
+        ("mask = tool.one() if args.no_amp else other.two()", False),
+        ("mask = torch.ones(1) if args.no_amp else torch.zeros(1)", False),
+        ("kept = tool.of(args.no_amp)", False),
+        ("region = region if args.no_amp else tool.region(region)", False),
+        ("with tool.start(args.no_amp)():\n        pass", False),
+    ],
+)
+def test_a_switch_that_keeps_a_region_off(line: str, is_said: bool, tmp_path: Path) -> None:
+    out = explained(tmp_path, program(OFF, KEPT_OFF.format(line)))
+    assert (HELD_OFF in out) is is_said
+    assert ('not understood: "--no_amp" (train.py:6)' in out) is not is_said
+    assert "false by default (autocast" not in out
+
+
+@pytest.mark.parametrize("test", ["not args.no_amp", "args.no_amp is False"])
+def test_the_value_of_a_switch_that_keeps_off_is_not_that_of_the_place(
+    test: str, tmp_path: Path
+) -> None:
+    body = f"if {test}:", "    with torch.autocast(tool.device()):", "        tool.train()"
+    out = explained(tmp_path, program(OFF, *body))
+    assert "false by default (autocast" not in out
+
+
+ENTERED = """\
+if tool.is_small():
+        args.amp = True
+    region = torch.autocast(tool.device()) if args.amp else nullcontext()
+    with region:
+        tool.train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "is_said"),
+    [
+        (ENTERED, True),
+        (ENTERED.replace("torch.autocast(", "tool.region("), False),
+        (ENTERED.replace("with region:", "with tool.of(region):"), False),
+        (ENTERED + "    tool.keep(region)\n    other = region.inner\n", False),
+        (ENTERED + "    kept = tool.keep(args.amp)\n", False),
+        (ENTERED + "    tool.kept = args.amp\n", False),
+        ("if isinstance(args.amp, str): args.amp = tool.bool_of(args.amp)\n    " + ENTERED, False),
+        ("if isinstance(args.amp, str): tool.tell()\n    " + ENTERED, True),
+    ],
+)
+def test_a_region_that_is_entered_by_its_name(body: str, is_said: bool, tmp_path: Path) -> None:
+    out = explained(tmp_path, program(AMP, body))
+    assert ("false by default (autocast, train.py:" in out) is is_said
+
+
+SECTIONS = """\
+from dataclasses import dataclass, field
+import tool
+
+@dataclass
+class TrainConfig:
+    fp16: bool = False
+
+@dataclass
+class DataConfig:
+    size: int = 1
+
+@dataclass
+class Config:
+    training: TrainConfig = field(default_factory=TrainConfig)
+    data: DataConfig = field(default_factory=DataConfig)
+
+CONFIG = Config()
+
+def main():
+    {}
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [
+        ('tool.Engine("o", fp16=CONFIG.training.fp16)', True),
+        ('part = CONFIG.training\n    tool.Engine("o", fp16=part.fp16)', True),
+        ('tool.Engine("o", fp16=CONFIG.data.fp16)', False),
+        ('tool.Engine("o", fp16=CONFIG.model.fp16)', False),
+        ('tool.Engine("o", fp16=tool.data.fp16)', False),
+    ],
+)
+def test_a_section_of_the_class_that_its_field_names(
+    line: str, is_said: bool, tmp_path: Path
+) -> None:
+    out = explained(tmp_path, {"train.py": SECTIONS.format(line)})
+    said = "false by default (argument of Engine(fp16=), train.py:"
+    assert (said in out) is is_said
+    assert ("not understood: fp16 (train.py:6)" in out) is not is_said
+
+
+AS_KEY = """\
+if tool.is_small():
+        args.amp = True
+    params = tool.load()
+    params["amp"] = args.amp
+    if tool.is_large():
+        region = torch.autocast(tool.device(), enabled=params["amp"])
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [
+        ("pass", True),
+        ("if params.amp:\n        self.scaler.update()", True),
+        ("if params.amp:\n        scaler.step(optimizer)\n        scaler.update()", True),
+        ("if params.amp:\n        self.table.update()", False),
+        ("if params.amp:\n        scaler.fit(data)", False),
+        ("if params.amp:\n        kept = scaler.step(optimizer)", False),
+        ("tool.other['amp'] = args.amp", False),
+        ("kept = tool.of(params.amp)", False),
+        ("kept = tool.of(params['amp'])", False),
+    ],
+)
+def test_an_option_that_becomes_a_key(line: str, is_said: bool, tmp_path: Path) -> None:
+    out = explained(tmp_path, program(AMP, AS_KEY.format(line)))
+    assert ("by default (autocast, train.py:13, only if tool.is_large())" in out) is is_said
+    assert ('not understood: "--amp" (train.py:6)' in out) is not is_said

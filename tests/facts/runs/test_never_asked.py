@@ -95,6 +95,8 @@ def test_keys_that_nothing_reads(code: str, tmp_path: Path) -> None:
         'tool.fit(**load("configs/" + tool.name))\n',
         'with open(tool.path) as stream:\n    tool.run(yaml.safe_load(stream)["model"])\n',
         "class Net:\n    config = CONFIG\ntool.run(Net.config)\n",
+        "class Base(tool.Base):\n    pass\n\nclass Net(Base):\n    def __init__(self):\n"
+        "        self.config = CONFIG\n",
         "state = CONFIG\ndef run():\n    global state\n    tool.run(state)\n",
         "import copy\ncopied = copy.deepcopy(CONFIG)\ntool.run(*[copied])\n",
         "make = tool.make\ndef run():\n    make(CONFIG)\n",
@@ -114,6 +116,14 @@ def test_keys_that_something_may_read(code: str, tmp_path: Path) -> None:
         "import train\nimport tool\ntool.run(train.CONFIG)\n",
         "import pyrallis\nimport tool\n",
         "from hydra_zen import store\nimport tool\n",
+        "import pack.train\nimport tool\ntool.run(pack.train.CONFIG)\n",
+        "import tool\ntool.module('train').CONFIG['model']['kind_dtype']\n"
+        "tool.run(tool.module('train').CONFIG)\n",
+        "from ruamel.yaml import YAML\nimport tool\nparser = YAML()\n"
+        "tool.run(parser.load(open(tool.path)))\n",
+        "import oyaml\nimport tool\ntool.run(oyaml.load(tool.path))\n",
+        "import tool\ntool.Engine('configs/a.yaml')\n",
+        "import tool\nfrom pathlib import Path\ntool.start(config=Path('configs') / 'a.yaml')\n",
         "from tool import load_config\nload_config('configs/a.yaml')\n",
         "import tool\nimport yaml\ntool.run(yaml.load(open(tool.path)))\n",
     ],
@@ -180,6 +190,46 @@ def test_a_file_that_a_command_gives(tmp_path: Path) -> None:
     assert "nothing reads it (loaded, train.py:8)  configs/a.yaml:3  kind_dtype: float16" in out
 
 
+KEEPING = """\
+import argparse
+import tool
+import yaml
+
+class Net:
+    def __init__(self, config):
+        self.config = config
+
+def main(words):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--config")
+    args = parser.parse_args()
+    {}
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_unread"),
+    [
+        ("Net(yaml.safe_load(open(args.config)))", True),
+        ("tool.say(args.config)\n    Net(yaml.safe_load(open(args.config)))", True),
+        ("args.config = yaml.safe_load(open(args.config))", False),
+        ("args.config = yaml.safe_load(open(args.config))\n    tool.run(args.config)", False),
+        ("args = tool.of(args)\n    tool.run(Net(yaml.safe_load(open(args.path))).config)", False),
+        ("words.config = yaml.safe_load(open(args.config))\n    tool.run(words.config)", False),
+        ("net = Net(yaml.safe_load(open(args.config)))\n    tool.run(net.config)", False),
+    ],
+)
+def test_the_name_of_a_file_is_not_what_is_loaded(
+    line: str, is_unread: bool, tmp_path: Path
+) -> None:
+    files = {"configs/a.yaml": FILE, "train.py": KEEPING.format(line)}
+    files["run.sh"] = "python train.py --config configs/a.yaml\n"
+    out = explained(tmp_path, files)
+    assert ("nothing reads it (loaded, train.py:" in out) is is_unread
+
+
 HYDRA = """\
 import hydra
 import tool
@@ -240,3 +290,24 @@ def test_the_keys_of_a_framework_that_nothing_reads(
     out = explained(tmp_path, files)
     assert ("nothing reads it (loaded, train.py:5)  conf/parts/one.yaml:2" in out) is is_unread
     assert not (is_unread and "Lightning" in out)
+
+
+NO_LOADER = "use_fp16: true (configs/a.yaml:6); no code of the project loads YAML files"
+
+
+@pytest.mark.parametrize(
+    ("code", "is_said"),
+    [
+        ("use_fp16 = True\n", True),
+        ("import json\nuse_fp16 = json.load(open('a.json'))\n", True),
+        ("import yaml\nuse_fp16 = yaml.safe_load(text)\n", False),
+        ("import yaml\nyaml.safe_load(open('b.yaml'))\nuse_fp16 = True\n", False),
+        ("import hydra\n@hydra.main()\ndef main(cfg):\n    cfg.use_fp16\n", False),
+        ("from jsonargparse import CLI\nuse_fp16 = True\n", False),
+        ("from tool import load_yaml\nuse_fp16 = load_yaml('a')\n", False),
+        ("from omegaconf import OmegaConf\nuse_fp16 = OmegaConf.load('a')\n", False),
+    ],
+)
+def test_a_format_that_no_code_loads(code: str, is_said: bool, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"configs/a.yaml": FILE, "train.py": code})
+    assert (NO_LOADER in out) is is_said

@@ -770,3 +770,54 @@ if __name__ == "__main__":
     out = run("explain-config", ".", "--output-format", "json", cwd=project(tmp_path, files)).out
     for name in names:
         assert f"/{name}" in out
+
+
+OPENED = "trainer:\n  kind_dtype: bfloat16\n  lr: 0.1\n"
+OPENING = """\
+import yaml
+
+def settings():
+    return yaml.safe_load(open("configs/a.yaml"))
+
+def others():
+    return yaml.safe_load(open("configs/b.yaml"))
+"""
+NAMING = """\
+import yaml
+config = yaml.safe_load(open("configs/a.yaml"))
+print(config["trainer"]["lr"], config["model"])
+if __name__ == "__main__":
+    pass
+"""
+CALLING = """\
+import tool
+import utils
+
+def main():
+    config = {}
+    tool.Engine(dtype=config["trainer"]["kind_dtype"])
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "changed", "is_read"),
+    [
+        ("utils.settings()", {}, True),
+        ("tool.same(utils.settings())", {}, True),
+        ("utils.others()", {}, False),
+        ("tool.load()", {}, False),
+        ("utils.settings", {}, False),
+        ("utils.settings()", {"utils.py": OPENING.replace("configs/a", "configs/c")}, False),
+    ],
+)
+def test_a_program_that_calls_what_opens_a_file(
+    call: str, changed: dict[str, str], is_read: bool, tmp_path: Path
+) -> None:
+    files = {"configs/a.yaml": OPENED, "look.py": NAMING, "utils.py": OPENING}
+    files |= {"train.py": CALLING.format(call)} | changed
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert ("read by train.py" in out) is is_read
+    assert ("(argument of Engine(dtype=), train.py:6)" in out) is is_read

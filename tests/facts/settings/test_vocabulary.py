@@ -19,6 +19,16 @@ from precision_lint.facts.settings.vocabulary import chooses_precision, is_setti
         ("dtype", None, True),
         ("dtype", "int64", False),
         ("log_dtype", "auto", False),
+        ("fsdp_policy_mp", None, True),
+        ("mp_policy", None, True),
+        ("mp_policy", "auto", True),
+        ("mp_policy", 4, False),
+        ("mp", None, False),
+        ("mp_size", None, False),
+        ("policy", None, False),
+        ("mp_policy_path", None, False),
+        ("num_mp", None, False),
+        ("fsdp_policy", None, False),
     ],
 )
 def test_what_is_listed(name: str, value: object, is_listed: bool) -> None:
