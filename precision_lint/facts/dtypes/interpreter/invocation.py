@@ -17,8 +17,6 @@ from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     NON_TENSOR,
     UNKNOWN,
-    WITH_BUFFER,
-    WITHOUT_HEAD,
     Bottom,
     ClassObject,
     Constant,
@@ -55,6 +53,7 @@ from precision_lint.facts.dtypes.interpreter import (
     methods,
     models,
     parsed_files,
+    pretrained,
     record_fields,
     sections,
     standard,
@@ -62,13 +61,11 @@ from precision_lint.facts.dtypes.interpreter import (
 )
 from precision_lint.facts.dtypes.interpreter.attributes import named
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate, Interprocedural
-from precision_lint.facts.dtypes.libraries.networks import IMAGES, PIPELINE
 from precision_lint.facts.dtypes.libraries.terms import Checkpoint, Library, Loaded
 from precision_lint.facts.dtypes.operators import functions, lookup
 from precision_lint.facts.dtypes.operators.autocast import opened, opened_by
 from precision_lint.facts.dtypes.operators.module_inputs import rejected
 from precision_lint.facts.dtypes.syntax import mutations, sources
-from precision_lint.facts.dtypes.syntax.definitions import Class
 from precision_lint.facts.dtypes.syntax.file_names import file_name, name_written
 from precision_lint.facts.dtypes.syntax.mutations import ADAPTING
 from precision_lint.facts.dtypes.syntax.own_attributes import MODULE_STATE
@@ -474,12 +471,12 @@ def _of_symbol(
         value = caller_chosen(given.origin(_CHOSEN_ON_LOAD, "checkpoint"))
         return ModelOutput(value)
     if last == "from_pretrained" and sources.PRETRAINED.search(name):
-        return _loaded(evaluator, name, name, given)
+        return pretrained.loaded(evaluator, name, name, given)
     if sources.CONFIGURED.search(name):
         widens = evaluator.analysis.configuration.widens_logits(f"{name}.from_pretrained")
         return Model(tensor(given.default_dtype), widens=widens, is_known=True)
     if sources.CONFIGURING.search(name):
-        return _configured(evaluator, name, given)
+        return pretrained.configured(evaluator, name, given)
     if last in _APPLYING and given.arguments:
         return _applied(evaluator, node, last, given, env)
     match name:
@@ -617,7 +614,7 @@ def _of_method(
         case Sequence(item=Model()) | Dictionary(item=Model()) if name not in _OF_CONTAINERS:
             return _of_modules(evaluator, name, receiver, given, node, env)
         case ClassObject(definition=definition) if name == "from_pretrained":
-            return _pretrained(evaluator, definition, given)
+            return pretrained.of_project(evaluator, definition, given)
         case Setting() | ClassObject() | FunctionValue():
             return UNKNOWN
         case Unknown():
@@ -634,48 +631,6 @@ def _of_method(
             # a module that was moved, too
             return models.method(Model(receiver), name, given)
     return functions.method(name, receiver, given)
-
-
-def _loaded(evaluator: Evaluate, function: str, shown: str, given: CallSite) -> Model:
-    """What `from_pretrained` gives: `function` is its full name, if known, `shown` as written."""
-    configuration = evaluator.analysis.configuration
-    package = function.partition(".")[0]
-    keeps_dtype = not package or package in sources.KEEPING
-    is_float32 = configuration.loads_in_float32(function)
-    loaded = models.pretrained(given, is_float32, keeps_dtype=keeps_dtype)
-    kind = IMAGES if PIPELINE.search(shown) else _kind_of_network(function, given)
-    widens = configuration.widens_logits(shown)
-    is_known = not package or package in sources.SEEN
-    return replace(loaded, name=kind, widens=widens, is_known=is_known)
-
-
-def _kind_of_network(function: str, given: CallSite) -> str | None:
-    """What is known of the outputs of a class of transformers under autocast."""
-    owner = function.removesuffix(".from_pretrained")
-    if sources.BASE_MODEL.search(owner):
-        return WITHOUT_HEAD
-    is_t5 = isinstance(given.first, Constant) and "t5" in str(given.first.value).lower()
-    return WITH_BUFFER if sources.ADDING_A_BUFFER.search(owner) and not is_t5 else None
-
-
-def _configured(evaluator: Evaluate, name: str, given: CallSite) -> Model:
-    """What `AutoModelForCausalLM.from_config(config)` makes: the configuration may name a dtype."""
-    made = models.pretrained(given, is_float32=True)
-    widens = evaluator.analysis.configuration.widens_logits(
-        name.replace("from_config", "from_pretrained")
-    )
-    is_named = not given.keywords.keys().isdisjoint({"dtype", "torch_dtype"})
-    weights = made.parameters if is_named else replace(made.parameters, may_be_other=True)
-    return replace(made, parameters=weights, widens=widens, is_known=True)
-
-
-def _pretrained(evaluator: Evaluate, definition: Class, given: CallSite) -> Value:
-    """An object of the project's own class, with the weights of a checkpoint."""
-    if not evaluator.analysis.classes.has_weights(definition):
-        return UNKNOWN
-    is_float32 = evaluator.analysis.configuration.loads_in_float32("")
-    loaded = models.pretrained(given, is_float32)
-    return Instance(definition, parameters=loaded.parameters, cast=loaded.cast)
 
 
 def _call_hook(
@@ -726,7 +681,7 @@ def _of_unknown(
         if isinstance(moved, Model) and moved.parameters.dtypes:
             return moved
     if name == "from_pretrained" and sources.PRETRAINED.search(f"{owner}.{name}"):
-        return _loaded(evaluator, "", f"{owner}.{name}", given)
+        return pretrained.loaded(evaluator, "", f"{owner}.{name}", given)
     if name == "state_dict" and not given.arguments:
         return Dictionary(caller_chosen(given.origin(models.OF_THE_WEIGHTS, "weights")))
     if (setting := _taken_setting(evaluator, name, given, node)) is not None:

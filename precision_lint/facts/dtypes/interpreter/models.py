@@ -7,10 +7,8 @@ from dataclasses import replace
 
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
 from precision_lint.facts.dtypes.domain.calls import Argument, CallSite
-from precision_lint.facts.dtypes.domain.containers import keyword_of
 from precision_lint.facts.dtypes.domain.lattice import (
     join_all,
-    join_dtypes,
     join_tensors,
     tensor_of,
 )
@@ -218,33 +216,6 @@ def _layers(members: list[Model]) -> tuple[str, ...]:
     names = [member.layers or (member.name,) for member in members]
     flat = tuple(name for each in names for name in each)
     return tuple(filter(None, flat)) if all(flat) else ()
-
-
-def pretrained(given: CallSite, is_float32: bool, *, keeps_dtype: bool = True) -> Model:
-    """`from_pretrained(…)`: the dtype of its arguments, else float32 or that of the checkpoint.
-
-    A checkpoint that the code names is that one alone: nothing says that it is in half precision.
-    Nor does anything if it is not known that the class keeps the dtype of a checkpoint.
-    """
-    text = "the checkpoint, or its caller, chooses the dtype"
-    for keyword in ("torch_dtype", "dtype"):
-        if keyword in given.keywords:
-            dtype = functions.as_dtype(given.keywords[keyword].value)
-            if dtype.dtypes:
-                loaded = given.origin("the model is loaded here", "dtype")
-                return Model(dtype.of_tensor(), cast=loaded)
-            is_auto = given.keywords[keyword].value == Constant("auto")
-            origin = given.origin(text, "auto" if is_auto else "load")
-            return Model(Tensor(caller_chosen=True, origin=origin, clauses=dtype.clauses))
-    if is_float32 and "**" not in given.keywords:
-        return Model(tensor(FLOAT32))
-    if "**" in given.keywords:
-        spread = given.keywords["**"].value
-        asked = (functions.as_dtype(keyword_of(spread, name)) for name in ("torch_dtype", "dtype"))
-        chosen = replace(join_dtypes(*asked).of_tensor(), may_be_other=False)
-        return Model(replace(chosen, caller_chosen=True, origin=given.origin(text, "load")))
-    is_open = isinstance(given.first, Constant) or not keeps_dtype
-    return Model(caller_chosen(given.origin(text, "caller" if is_open else "load")))
 
 
 def unknown(given: CallSite) -> ModelOutput:
