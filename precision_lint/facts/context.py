@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from precision_lint.facts.origin import Origin
@@ -207,9 +208,10 @@ class PythonFile(ParsedPython):
     def bfloat16(self, origin: Origin) -> Related | None:
         """What shows that weights or data of an origin can be bfloat16.
 
-        Autocast stores no tensor in bfloat16. For a model that anybody may give, and for a class of
-        the project that the project loads with a dtype, what counts is a place of any program with
-        this file that makes or loads modules in bfloat16. Who asks for the dtype of a checkpoint
+        Autocast stores no tensor in bfloat16. For a model that anybody may give, what counts is a
+        place of any program with this file that makes or loads modules in bfloat16; for a class of
+        the project that the project loads with a dtype, of any program with a file that loads it.
+        Who asks for the dtype of a checkpoint
         (`dtype="auto"`) expects a half one, if such a program uses bfloat16 at all. A checkpoint
         that is loaded without a dtype may hold any: only the files on the way from there show it. A
         configuration says in which dtype the program computes, and not what it loads. Nobody gives
@@ -227,8 +229,11 @@ class PythonFile(ParsedPython):
         is_given = origin.kind == "weights"
         if is_given and not self._is_named(origin):
             return None
-        if is_given or (origin.kind == "loader" and self._is_loaded_with_dtype(origin)):
+        if is_given:
             return self.project.bfloat16(self.text.path, "stored weights")
+        if origin.kind == "loader" and (loading := self._loading_with_dtype(origin)):
+            beside = (self.project.bfloat16(path, "stored weights") for path in loading)
+            return next(filter(None, beside), None)
         sources = (self.text, origin.source, *(site.source for site in origin.route))
         paths = dict.fromkeys(source.path for source in sources)
         found = (self.project.bfloat16(path, "stored here") for path in paths)
@@ -251,16 +256,17 @@ class PythonFile(ParsedPython):
         around = functions_around(self, origin.span.start) if origin.source is self.text else []
         return not around or is_mentioned(around[0], self, self.project)
 
-    def _is_loaded_with_dtype(self, definition: Origin) -> bool:
-        """True if the project loads a class of its own with a dtype; examples in pages do."""
+    def _loading_with_dtype(self, definition: Origin) -> Sequence[Path]:
+        """The files that load a class of the project with a dtype; this one if a page does."""
         name = _CLASS.match(definition.source.text, definition.span.start)
         if name is None:
-            return False
+            return ()
         own = name[1].encode()
         # It begins with the name: a search that begins with `\b` takes twenty times as long.
         loading = rb"%b(?<!\w%b)\.from_pretrained\([^()]*dtype" % (own, own)
-        in_code = self.project.python_sources_matching(loading)
-        return bool(in_code) or self.project.page_matches(loading)
+        if in_code := self.project.python_sources_matching(loading):
+            return in_code
+        return (self.text.path,) if self.project.page_matches(loading) else ()
 
 
 @frozen(eq=False, slots=False)

@@ -38,5 +38,18 @@ SINKS: Sinks = (
     ("trimesh", Sink(frozenset({0}), frozenset({"vertices"})), "PointCloud Trimesh"),
 )
 
+SINCE: dict[str, tuple[str, tuple[int, int]]] = {
+    f"torchvision.transforms.{name}": ("torch", (2, 2))
+    for name in (
+        *("functional.to_pil_image", "v2.functional.to_pil_image"),
+        *("ToPILImage.__call__", "v2.ToPILImage.__call__"),
+    )
+}
+"""Sinks that older releases were not, and the release of torch that goes with the first one.
+
+torchvision 0.16.2 makes bytes of a tensor before it makes an array; 0.17.0, for torch 2.2, makes an
+array first (read in both).
+"""
+
 METHODS: dict[str, Sink] = {"append_data": Sink(frozenset({0}), frozenset({"im"}))}
 """Methods of objects of which nothing is known but that they are no tensors."""

@@ -68,9 +68,12 @@ def tensors(value: Value) -> Iterator[Tensor]:
 def sink_of(call: Call, version_of: Callable[[str], tuple[int, int] | None]) -> Sink | None:
     """What the call turns into arrays; None if that is nothing, or not known.
 
-    `version_of` gives the release of a library that the project pins: some convert no longer.
+    `version_of` gives the release of a library that the project pins: some convert no longer, and
+    some did not yet.
     """
     if call.function is not None:
+        if _is_not_yet(call.function, version_of):
+            return None
         return (
             FUNCTIONS.get(call.function)
             or _of_distribution(call.function)
@@ -107,6 +110,13 @@ def _of_older(function: str, version_of: Callable[[str], tuple[int, int] | None]
     sink, library, repaired = tracking_sinks.UNTIL[function]
     version = version_of(library)
     return sink if version is not None and version < repaired else None
+
+
+def _is_not_yet(function: str, version_of: Callable[[str], tuple[int, int] | None]) -> bool:
+    """True for a function that takes bfloat16 in the release that the project pins."""
+    library, first = media_sinks.SINCE.get(function, ("", (0, 0)))
+    version = version_of(library) if library else None
+    return version is not None and version < first
 
 
 def _of_distribution(function: str) -> Sink | None:
