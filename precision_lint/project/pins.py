@@ -15,15 +15,18 @@ from precision_lint.project import disk, environments, images
 from precision_lint.project.cuda_builds import COMPANIONS, newest_torch, torch_of_companion
 
 FILES = (
-    "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "*requirements*.txt",
+    "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "*requir*ments*.txt",
     "req.txt", "reqs.txt", "requirements/*.txt", "constraints*.txt", "pyproject.toml", "setup.cfg",
     "*environment*.y*ml", "cog.yaml", "requirements*.y*ml", "scripts/requirements*",
     "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
-"""Files with pins below the project root: lock files take precedence over requirements."""
+"""Files with pins below the project root: lock files take precedence over requirements.
+
+`requirments.txt` is a frequent slip.
+"""
 
 DECLARATIONS = (
-    "*requirements*.txt", "req.txt", "reqs.txt", "requirements/**/*.txt", "constraints*.txt",
+    "*requir*ments*.txt", "req.txt", "reqs.txt", "requirements/**/*.txt", "constraints*.txt",
     "pyproject.toml", "setup.cfg", "setup.py", "*environment*.y*ml", "requirements*.y*ml",
     "scripts/requirements*", "cog.yaml", "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
@@ -53,7 +56,7 @@ DOCUMENTS = tuple(map(_in_any_case, _DOCUMENTS))
 _OF_PARTS = (_in_any_case("*/readme*.md"),)
 """The pages of the parts of a project, which count where its own pages name no version."""
 
-_LISTS = ("*requirements*.txt", "constraints*.txt", "*environment*.y*ml")
+_LISTS = ("*requir*ments*.txt", "constraints*.txt", "*environment*.y*ml")
 _OF_DOCUMENTATION = frozenset({"doc", "docs"})
 
 _MAX_BYTES = 4_000_000
@@ -73,6 +76,7 @@ def pinned_version(root: Path, library: str) -> str | None:
         (?: ^[ \t"'-]* | ["'] ) {name} (?:\[[^\]\n]{{0,99}}\])?
             \s* (?:=== | == | ~= | = \s* ["']) =? \s*
             (?P<plain>\d+(?:\.\d+)+)                              # torch==2.3.1, torch = "2.3.1"
+        | ^{name} \s* @ [^\n#]* / {name}-(?P<wheel>\d+(?:\.\d+)+)   # torch @ file:///torch-2.3.1-cp310…
         | ^[ \t]* - [ \t]* ["']? (?:[\w.-]+ ::)? {conda} [ \t]* ==?
             (?P<conda>\d+(?:\.\d+)+)                              # - conda-forge::pytorch=2.3.1
         | ^name \s* = \s* "{name}" \s* \n version \s* = \s* "(?P<locked>\d+(?:\.\d+)+)
@@ -87,7 +91,18 @@ def pinned_version(root: Path, library: str) -> str | None:
     for specifiers in images.requirements(root, conda):
         if exact := _EXACT.match(specifiers):
             return exact[1]
-    return _installed_version(root, conda) or _shown_version(root, library)
+    return _allowed(_installed_version(root, conda), root, library) or _allowed(
+        _shown_version(root, library), root, library
+    )
+
+
+def _allowed(version: str | None, root: Path, library: str) -> str | None:
+    """A version that a document names, unless a requirement asks for a later one."""
+    if version is None:
+        return None
+    named = tuple(map(int, version.split(".")))
+    declared = _declared(contents(root, DECLARATIONS), library)
+    return None if any(named < lowest for lowest in declared) else version
 
 
 def _is_contradicted(root: Path, name: str, version: str) -> bool:
@@ -106,19 +121,11 @@ def _is_upgraded(root: Path, name: str, file: Path) -> bool:
 
 
 def _shown_version(root: Path, library: str) -> str | None:
-    """The version in an environment that the documents show, or of a project that they install.
-
-    A requirement that asks for a later release goes over both.
-    """
+    """The version in an environment that the documents show, or of a project that they install."""
     pages = [*contents(root, DOCUMENTS)]
-    shown = environments.listed(pages, _conda_name(library)) or environments.of_projects(
+    return environments.listed(pages, _conda_name(library)) or environments.of_projects(
         pages, library
     )
-    if shown is None:
-        return None
-    version = tuple(map(int, shown.split(".")))
-    declared = _declared(contents(root, DECLARATIONS), library)
-    return None if any(version < lowest for lowest in declared) else shown
 
 
 def _installed_version(root: Path, name: str) -> str | None:
@@ -176,10 +183,13 @@ def _declared(contents: Iterable[str], library: str) -> Iterator[tuple[int, ...]
         (?P<specifiers> (?: (?:[=~!<>^]=?=? [ \t]*)? \d [\w.+*]* [ \t]* (?: , [ \t]*)?)+ )
         """
     )
+    wheel = re.compile(rf"(?im)^{_name(library)}\s*@[^\n#]*/{_name(library)}-(\d+(?:\.\d+)+)")
     for content in contents:
         for match in requirement.finditer(_COMMENT.sub("", content)):
             if (version := _lowest(match["specifiers"])) is not None:
                 yield version
+        for match in wheel.finditer(content):
+            yield tuple(map(int, match[1].split(".")))
 
 
 def _in_folders_without_code(root: Path) -> Iterator[str]:

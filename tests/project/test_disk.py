@@ -89,7 +89,7 @@ NAMES = {
     "import": (f"from {LONG} import net\nnet()\n", "import torch\n"),
     "dotted import": (f"from {'.'.join([LONG] * 9)} import net\nnet()\n", "import torch\n"),
     "deep import": (f"from {'.'.join(['a'] * 9_000)} import net\nnet()\n", "import torch\n"),
-    "deep use": (f"from {'b.' * 9_000}c import net\nnet(x).numpy()\n", "import torch\n"),
+    "deep use": (f"from {'b.' * 9_000}c import net\nnet(1).numpy()\n", "import torch\n"),
     "relative import": (f"from {'.' * 200}a import net\nnet()\n", "import torch\n"),
     "null": ('open("a\\0.yaml")\nopen("\\ud800.yaml")\n', "import torch\n"),
     "configuration": (f'import yaml\nc = yaml.safe_load(open("{LONG}.yaml"))\n', "import torch\n"),

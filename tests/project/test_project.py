@@ -18,6 +18,9 @@ from precision_lint.project.pins import lowest_version, pinned_version
         ("requirements.txt", "torch>=2.3\n", None),
         ("constraints.txt", "numpy==1.23.4\ntorch==1.13.0\n", "1.13.0"),
         ("requirements.txt", "# torch==1.0\ntorchvision==0.18.0\n", None),
+        ("requirments.txt", "torch==1.10.2\n", "1.10.2"),
+        ("requirements.txt", "torch @ file:///a/torch-2.3.0a0%2Bebedce2-cp310-x.whl\n", "2.3.0"),
+        ("requirements.txt", "torchdata @ file:///opt/pytorch/torchdata-0.7.1-x.whl\n", None),
         ("requirements-gpu.txt", "torch ~= 2.4.0 ; python_version > '3.9'\n", "2.4.0"),
         ("pyproject.toml", 'dependencies = [\n    "torch==2.5.1",\n]\n', "2.5.1"),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "2.2.0"\n', "2.2.0"),
@@ -111,9 +114,19 @@ def test_a_pin_precedes_the_documentation(tmp_path: Path) -> None:
     assert pinned_version(tmp_path, "torch") == "2.3.1"
 
 
+def test_an_install_command_counts_unless_a_requirement_asks_for_more(tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "setup_rocm.sh").write_text("pip install torch==1.13.1+rocm5.2\n")
+    (tmp_path / "requirements.txt").write_text("torch>=1.12\n")
+    assert pinned_version(tmp_path, "torch") == "1.13.1"
+    (tmp_path / "requirements.txt").write_text("torch>=2.2.0\n")
+    assert pinned_version(tmp_path, "torch") is None
+
+
 @pytest.mark.parametrize(
     ("name", "content", "version"),
     [
+        ("requirements.txt", "torch @ https://x.org/whl/torch-2.3.0-cp310-x.whl\n", "2.3.0"),
         ("requirements.txt", "numpy\ntorch>=1.13\n", "1.13"),
         ("requirements.txt", "torch >= 2.1, < 3\n", "2.1"),
         ("constraints.txt", "numpy==1.23.4\ntorch==1.13.0\n", "1.13.0"),

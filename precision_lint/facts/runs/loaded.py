@@ -12,7 +12,6 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
@@ -40,7 +39,7 @@ from precision_lint.facts.runs.table_uses import (
 from precision_lint.facts.runs.ways import definitions, members
 from precision_lint.model.finding import Place
 from precision_lint.model.frozen import frozen
-from precision_lint.model.memo import Memo
+from precision_lint.model.memo import Memo, cached_property
 from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
