@@ -100,7 +100,8 @@ def test_as_a_module_nothing_of_the_working_folder_is_imported(tmp_path: Path) -
 
 
 def test_every_finding_is_ignored_with_a_reason(tmp_path: Path) -> None:
-    two = BAD + "f(scores.numpy(), scores.cpu().numpy())\nlong = (\n    scores\n    .numpy()\n)\n"
+    more = "f(scores.numpy(), scores.cpu().numpy())\nlong = (\n    scores\n    .numpy()\n)\n"
+    two = f"{BAD}f = print\n{more}"
     script = "accelerate launch --mixed_precision fp16 t.py \\\n  --bf16\n"
     files = {"a.py": two, "b.py": SCALER, "c.yaml": CONFIG, "run.sh": script, "d.py": CLEAN}
     project(tmp_path, files)

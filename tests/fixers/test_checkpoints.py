@@ -68,7 +68,7 @@ SAVES_ONLY = {
     "loaded before the scaler is made": FUNCTION.replace(
         '    scaler = torch.amp.GradScaler("cuda")\n', ""
     ).replace("    for batch", '    scaler = torch.amp.GradScaler("cuda")\n    for batch'),
-    "another key": FUNCTION.replace("checkpoint['optim']", "checkpoint['optimizer']"),
+    "another key": FUNCTION.replace("checkpoint['optim']", "checkpoint[args.key]"),
     "another optimizer": FUNCTION.replace("optimizer.load_state", "critic_optimizer.load_state"),
     "from what a call returns": FUNCTION.replace("checkpoint['optim']", "read(args)['optim']"),
     "in another class": TRAINER.replace("    def load(", "class Evaluator:\n    def load("),
@@ -178,10 +178,14 @@ def test_the_author_loads_the_state_where_the_place_is_not_certain(source: str) 
 
 
 def test_the_scaler_of_several_optimizers_is_named_for_none_of_them() -> None:
+    of_generator = FUNCTION.replace(
+        "optimizer.load_state_dict(checkpoint['optim'])",
+        "g_optimizer.load_state_dict(checkpoint['g_optim'])",
+    )
     entries = "'g_optim': g_optimizer.state_dict(), 'd_optim': d_optimizer.state_dict()"
-    source = FUNCTION.replace("'optim': optimizer.state_dict()", entries)
+    source = of_generator.replace("'optim': optimizer.state_dict()", entries)
     assert "'scaler': scaler.state_dict()" in shown(source)
-    alone = FUNCTION.replace("'optim': optimizer.state_dict()", "'g_optim': optimizer.state_dict()")
+    alone = of_generator.replace("'optim': optimizer", "'g_optim': g_optimizer")
     assert "'g_scaler': scaler.state_dict()" in shown(alone)
 
 

@@ -609,6 +609,12 @@ class Recording:
         answer: list[Path] = self._ask("users", path)
         return answer
 
+    @property
+    def is_alone(self) -> bool:
+        """True for a project of one Python file, which may show how something is used."""
+        answer: bool = self._ask("is_alone")
+        return answer
+
     def reaches(self, program: Path, pattern: str) -> bool:
         """True if a regular expression matches in a program or in a module that it imports."""
         answer: bool = self._ask("reaches", program, pattern)

@@ -70,6 +70,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "calling": lambda facts, method: facts.imports.calling(method),
     "defining": lambda facts, function: facts.imports.defining(function),
     "program": lambda facts, path: facts.imports.program(path),
+    "is_alone": lambda facts: len(facts.project.python_files) < 2,
     "users": lambda facts, path: sorted(facts.imports.users(path)),
     "uses": lambda facts, user, path: facts.uses(user, path),
     "runs_with": lambda facts, other, path: facts.runs_with(other, path),

@@ -70,7 +70,7 @@ def raising_in(
 def _raising_in(
     statement: ast.stmt, file: ParsedPython, project: Recording, depth: int
 ) -> Raising | None:
-    undefined = undefined_names(file)
+    undefined = frozenset() if project.is_alone else undefined_names(file)
     for node in evaluated(statement):
         match node:
             case ast.Name() if node in undefined:

@@ -12,7 +12,8 @@ def fits(call: ast.Call, parameters: ast.arguments, *, bound: int = 0) -> bool:
 
     `bound` is the number of parameters that the call does not give itself, like `self`.
     """
-    positional = [each.arg for each in positional_parameters(parameters)][bound:]
+    every = [each.arg for each in positional_parameters(parameters)]
+    positional = every[bound:]
     only_positional = {each.arg for each in parameters.posonlyargs}
     named = {*positional, *(each.arg for each in parameters.kwonlyargs)} - only_positional
     has_star = any(isinstance(each, ast.Starred) for each in call.args)
@@ -21,11 +22,11 @@ def fits(call: ast.Call, parameters: ast.arguments, *, bound: int = 0) -> bool:
         return False
     if parameters.kwarg is None and not named.issuperset(keywords):
         return False
-    if not has_star and not (named & {*positional[: len(call.args)]}).isdisjoint(keywords):
-        return False  # once by position, and once by keyword
+    by_position = {*every[:bound], *([] if has_star else positional[: len(call.args)])}
+    if not (by_position - only_positional).isdisjoint(keywords):
+        return False  # by keyword, too
     if has_star or len(keywords) < len(call.keywords):
         return True
     given = {*positional[: len(call.args)], *(named & {*keywords})}
     required = {each.arg for each, default in with_defaults(parameters) if default is None}
-    skipped = {each.arg for each in positional_parameters(parameters)[:bound]}
-    return required - skipped <= given
+    return required - {*every[:bound]} <= given

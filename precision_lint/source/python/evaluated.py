@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from precision_lint.source.python.nodes import children
 from precision_lint.source.python.statements import FUNCTIONS, blocks
-from precision_lint.source.python.syntax import with_defaults
+from precision_lint.source.python.syntax import parameters, with_defaults
 
 
 def evaluated(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -29,8 +29,12 @@ def _heads(statement: ast.stmt) -> Iterator[ast.AST]:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             yield from statement.decorator_list
             yield from (each for _, each in with_defaults(statement.args) if each is not None)
+            given = (each.annotation for each in parameters(statement.args))
+            yield from (each for each in (*given, statement.returns) if each is not None)
         case ast.ClassDef():
             yield from (*statement.decorator_list, *statement.bases)
+            for inner in statement.body:
+                yield from _heads(inner)
         case ast.If(test=first) | ast.While(test=first) | ast.Assert(test=first):
             yield first
         case ast.For(iter=first) | ast.AsyncFor(iter=first) | ast.Match(subject=first):

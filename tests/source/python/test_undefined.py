@@ -15,6 +15,8 @@ UNDEFINED = [
     ("in an attribute", "import os\nsys.path.append(os.getcwd())\n", {"sys"}),
     ("in a function", "def f(x):\n    return swizzle(x)\nf(1)\n", {"swizzle"}),
     ("in a default", "def f(x=missing):\n    return x\n", {"missing"}),
+    ("in an annotation", "def f(x: Missing):\n    return x\n", {"Missing"}),
+    ("in what a function returns", "class A:\n    def f(x) -> Missing: ...\n", {"Missing"}),
     ("in a decorator", "@missing\ndef f(x):\n    return x\n", {"missing"}),
     (
         "a name of a class in its method",
@@ -39,7 +41,11 @@ DEFINED = [
     ("by a star", "from os import *\ngetcwd()\n"),
     ("by `exec`", "exec(open('options.py').read())\nprint(batch_size)\n"),
     ("by `globals`", "globals().update(options={})\nprint(options)\n"),
-    ("only an annotation", "def f(x: Missing) -> Missing:\n    y: Missing = x\n    return y\n"),
+    ("only an annotation", "def f(x):\n    y: Missing = x\n    return y\n"),
+    (
+        "only postponed annotations",
+        "from __future__ import annotations\ndef f(x: Missing) -> Missing:\n    return x\n",
+    ),
     ("by IPython", "get_ipython().run_line_magic('matplotlib', 'inline')\n"),
     (
         "an excerpt",
@@ -59,8 +65,9 @@ def _undefined(source: str, name: str = "a.py") -> set[str]:
 def test_undefined(source: str, names: set[str]) -> None:
     assert _undefined(source) == names
     models = SimpleNamespace(net=SimpleNamespace(eval=int))
+    code = compile(source.replace("import models\n", ""), "a.py", "exec", dont_inherit=True)
     with pytest.raises(NameError):
-        exec(source.replace("import models\n", ""), {"models": models})
+        exec(code, {"models": models})
 
 
 @pytest.mark.parametrize("source", [each[1] for each in DEFINED], ids=[each[0] for each in DEFINED])
