@@ -29,6 +29,7 @@ from precision_lint.facts.runs.loads import (
 )
 from precision_lint.facts.runs.roles import with_keys
 from precision_lint.facts.runs.tools import tools_given
+from precision_lint.facts.runs.unknown_loads import may_load
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.runs.witnesses import folders_above, given, of_hydra
 from precision_lint.model.finding import Related, Span
@@ -107,8 +108,10 @@ def is_never_loaded(file: ParsedConfig, project: Recording) -> bool:
     def compute() -> bool:
         loading = (load for each in paths for load in loads_in(each, path.suffix, project))
         composing = (each for path in paths for each in composed_in(path, project))
-        return not hides_reading(path, paths, project) and not any(
-            True for _ in chain(loading, composing)
+        return (
+            not hides_reading(path, paths, project)
+            and not any(True for _ in chain(loading, composing))
+            and not may_load(path, paths, project)
         )
 
     return project.config_files.once(("is never loaded", path.suffix, path.name), compute)

@@ -306,8 +306,27 @@ NO_LOADER = "use_fp16: true (configs/a.yaml:6); no code of the project loads YAM
         ("from jsonargparse import CLI\nuse_fp16 = True\n", False),
         ("from tool import load_yaml\nuse_fp16 = load_yaml('a')\n", False),
         ("from omegaconf import OmegaConf\nuse_fp16 = OmegaConf.load('a')\n", False),
+        ("import tool\nuse_fp16 = tool.load(path, sub_path='model')\n", False),
+        ("from tool import Settings\nuse_fp16 = Settings.from_file(path)\n", False),
+        ("from tool import parse\nuse_fp16 = parse(args.path)\n", False),
+        ("import tool\nuse_fp16 = tool.read_settings()\n", False),
+        ("import tool\nuse_fp16 = tool.Engine(config=args.config_path)\n", False),
+        ("import tool\nuse_fp16 = tool.Engine('configs/a.yaml')\n", False),
+        ("from tool import *\nuse_fp16 = load(path)\n", False),
+        ("use_fp16 = make().load(path)\n", False),
+        ("import torch\nuse_fp16 = torch.load(path)['use_fp16']\n", True),
+        ("import tool\nuse_fp16 = tool.Engine(config=args.config)\n", True),
+        ("import argparse\nuse_fp16 = argparse.ArgumentParser().parse_args(words)\n", True),
+        ("import other\nuse_fp16 = other.load(path)\n", True),
+        ("import tool\nmodel = tool.Net()\nuse_fp16 = model.load_state_dict(state)\n", True),
+        ("def load(path):\n    return open(path)\nuse_fp16 = load(path)\n", True),
+        (
+            "class Own:\n    def load(self, path):\n        pass\nuse_fp16 = Own().load(path)\n",
+            True,
+        ),
     ],
 )
 def test_a_format_that_no_code_loads(code: str, is_said: bool, tmp_path: Path) -> None:
-    out = explained(tmp_path, {"configs/a.yaml": FILE, "train.py": code})
+    other = "def load(path):\n    return open(path).read()\n"
+    out = explained(tmp_path, {"configs/a.yaml": FILE, "train.py": code, "other.py": other})
     assert (NO_LOADER in out) is is_said
