@@ -257,7 +257,10 @@ def runs_of(
     }
     for options in (one for path in files for one in _untaken(path, known, facts)):
         declared = meant(options, facts)
-        found |= {identity(run): run for run in declared.runs}
+        for run in declared.runs:
+            key = identity(run)
+            is_more = key in found and isinstance(found[key].source, RolesSource)
+            found[key] = _with_more(found[key], run) if is_more else run
         if declared.rest:
             place = options.file.text.path, options.span
             left[place] = replace(options, settings=declared.rest)

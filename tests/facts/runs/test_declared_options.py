@@ -42,6 +42,15 @@ def test_a_switch_says_what_it_turns_on_and_that_it_is_off_by_default(tmp_path: 
     assert "not understood" not in out
 
 
+@pytest.mark.parametrize("kind", ["fp16_opt_level", "loss_dtype"])
+def test_a_switch_next_to_an_option_that_nothing_reads(kind: str, tmp_path: Path) -> None:
+    declared = f'{AMP}\n    parser.add_argument("--{kind}", default="half")'
+    out = explained(tmp_path, program(declared, REGION))
+    assert "off by default; float16 with --amp (autocast, train.py:9)" in out
+    assert "nothing reads it (option, train.py:7)" in out
+    assert out.count("train.py: PyTorch") == 1
+
+
 def test_a_region_has_a_row_where_its_value_is_not_known(tmp_path: Path) -> None:
     region = "region = torch.autocast(device(), enabled=args.amp)"
     out = explained(tmp_path, program(AMP, region, SCALER))
