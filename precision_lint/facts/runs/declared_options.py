@@ -30,6 +30,7 @@ from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.roles import distinct, of_place, with_keys
+from precision_lint.facts.runs.set_anyway import rivals, with_rivals
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.runs.untaken_options import has_default, programs_having
@@ -137,6 +138,8 @@ class _Follower:
     owners: Mapping[Span, str]
     """The classes that have options as fields, by where the options are written."""
     _evaluators: dict[tuple[str, object], Evaluator] = field(default_factory=dict)
+    _set_by: dict[str, Use] = field(default_factory=dict)
+    """Where the program may set what an option is for without it."""
 
     @property
     def program(self) -> Program:
@@ -166,7 +169,13 @@ class _Follower:
     def with_reason(self, one: Occurrence) -> Occurrence:
         """The option, with the reason why its default counts for nothing, if there is one."""
         owner = self._always_given(one, self._destination(one))
-        return replace(one, reason=f"each call of {owner} gives it") if owner else one
+        if owner:
+            return replace(one, reason=f"each call of {owner} gives it")
+        other = self._set_by.get(self._destination(one))
+        if other is None:
+            return one
+        place = other.sink.file.text.path.name
+        return replace(one, reason=f"{place}, line {other.sink.node.lineno}, sets it, too")
 
     def slug_of(self, one: Occurrence) -> str:
         """The framework whose class of arguments has an option as a field of its own."""
@@ -268,9 +277,24 @@ class _Follower:
             plain = use_of(place, self._evaluator(name, None))
             others = [(value, use_of(place, self._evaluator(name, value))) for value in values]
             use = self._of_values(one, name, plain, others)
+            given = (plain, *(other for _, other in others))
+            use = self._against_rivals(use, given, name, ends) if use is not None else None
             if use is not None and counts.get(place.kind, 0) < _MOST_OF_A_KIND:
                 counts[place.kind] = counts.get(place.kind, 0) + 1
                 yield use
+
+    def _against_rivals(
+        self, use: Use, given: Iterable[Use | None], name: str, ends: Ends
+    ) -> Use | None:
+        """What is left of a use where the program sets the same without the option."""
+        others = self._rivals(use.sink, name, ends)
+        found = with_rivals(use, given, others, self.program.path) if others else use
+        if found is None:
+            self._set_by[name] = others[0]
+        return found
+
+    def _rivals(self, place: TorchPlace, name: str, ends: Ends) -> tuple[Use, ...]:
+        return tuple(rivals(place, ends.places, self._evaluator(name, None)))
 
     def _of_values(
         self,
@@ -362,6 +386,7 @@ class _Follower:
             place
             for place in ends.places
             if self._runs(place) and not _is_of_another_switch(place, name)
+            if not self._rivals(place, name, ends)
         ]
         for claim in claims_of(ends, places, name, one, self._evaluator(name, None)):
             if claim.kept_by is None:

@@ -20,6 +20,7 @@ from precision_lint.facts.frameworks.table import Framework, Key, frameworks
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.problems import problems_of
+from precision_lint.facts.runs.set_anyway import without_effect
 from precision_lint.facts.runs.torch_sinks import NOTES, TorchPlace
 from precision_lint.facts.runs.uses import Use, uses
 from precision_lint.facts.settings.vocabulary import (
@@ -55,7 +56,7 @@ def may_give_roles(launch: Launch) -> bool:
 def readings_of_roles(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
     """What the program of a run does with the settings of precision that the run gives."""
     run = evaluator.run
-    used = list(uses(evaluator))
+    used = list(without_effect(uses(evaluator)))
     problems = list(problems_of(evaluator, used, run))
     settings = {
         (one.file.text.path, one.origin.span): one
