@@ -41,7 +41,7 @@ _LONGEST = 40
 
 def untaken(path: Path, known: Set[Written], project: Recording) -> tuple[Occurrence, ...]:
     """The options of precision that a Python file declares, without those that runs show."""
-    if project.is_secondary(path) or not _may_declare(path):
+    if not _may_declare(path) or (project.is_secondary(path) and not _is_used(path, project)):
         return ()
     file = project.module(path)
     return tuple(_untaken(file, known, project)) if file is not None else ()
@@ -56,6 +56,12 @@ def programs_having(path: Path, project: Recording) -> Iterator[Path]:
     if not found and not users and _PARSING.search(project.config_files.text(path)):
         found = [path]
     return iter(found)
+
+
+def _is_used(path: Path, project: Recording) -> bool:
+    """True for a file that is named like a test, and that a program of the project imports."""
+    users = project.users(path) if project.is_test(path) else ()
+    return any(not project.is_secondary(user) for user in users)
 
 
 def _may_declare(path: Path) -> bool:

@@ -149,3 +149,51 @@ def test_a_script_that_parses_its_words_at_its_top_is_followed(tmp_path: Path) -
 def test_a_module_whose_caller_parses_is_not(tmp_path: Path) -> None:
     files = {"train.py": SCRIPT.format("def options():\n    args = parser.parse_args()")}
     assert "it is not followed" in explained(tmp_path, files)
+
+
+PARSER = f"""\
+import argparse
+
+def parse():
+    parser = argparse.ArgumentParser()
+    {DTYPE}
+    return parser.parse_args()
+"""
+USER = """\
+import torch
+from testing_utils import parse
+
+if __name__ == "__main__":
+    args = parse()
+    torch.set_default_dtype(getattr(torch, args.dtype))
+"""
+
+
+def test_the_options_of_a_file_named_like_a_test_that_a_program_imports(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"testing_utils.py": PARSER, "infer.py": USER})
+    assert "bfloat16 by default (default dtype, infer.py:6)  testing_utils.py:5" in out
+
+
+def test_they_are_listed_where_they_are_not_followed(tmp_path: Path) -> None:
+    code = "from testing_utils import parse\nargs = parse()\n"
+    out = explained(tmp_path, {"testing_utils.py": PARSER, "infer.py": code})
+    assert 'not understood: "--dtype" (testing_utils.py:5)' in out
+
+
+@pytest.mark.parametrize(
+    ("parser", "user"),
+    [
+        ("testing_utils.py", ""),
+        ("testing_utils.py", "test_infer.py"),
+        ("testing_utils.py", "tests/infer.py"),
+        ("testing_utils.py", "benchmarks/infer.py"),
+        ("third_party/utils.py", "infer.py"),
+    ],
+)
+def test_the_options_of_tests_are_not_those_of_programs(
+    parser: str, user: str, tmp_path: Path
+) -> None:
+    module = parser.removesuffix(".py").replace("/", ".")
+    code = USER.replace("testing_utils", module)
+    out = explained(tmp_path, {parser: PARSER} | ({user: code} if user else {}))
+    assert "dtype" not in out.replace("default dtype", "")
