@@ -26,7 +26,9 @@ from precision_lint.model.finding import Span
 from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_PROGRAMS = 3
@@ -35,6 +37,7 @@ _PARSING = regex(r"^\w[\w, ]*=[ \t]*\w+\.parse_(?:known_)?args\(", re.MULTILINE)
 _DEFAULTS = frozenset({"default", "default_factory", "factory"})
 _NO_DEFAULT = "it has no default"
 _SET = "it is set in"
+_GIVES = " makes the object: what it gives is not followed"
 _LONGEST = 40
 """Characters of a default that are shown."""
 
@@ -80,12 +83,16 @@ def _untaken(file: ParsedPython, known: Set[Written], project: Recording) -> Ite
         value = _constant(option.default)
         if not is_setting_of_precision(name, value):
             continue
+        method = ""
         if not option.is_parsed and not _is_made(option.owner, file.text.path, project):
-            continue
+            method = _making(option, file, project)
+            if not method:
+                continue
         whole = file.span_of(option.whole)
         if not any(_meet(whole, span) for span in here):
             place = CodePlace(file.span_of(option.name))
             reason = _without_default(option, file) or _reason(option.default, file)
+            reason = f"{method}{_GIVES}" if method else reason
             yield Occurrence(name, value, place, config, reason=reason)
 
 
@@ -93,10 +100,33 @@ def _is_made(owner: str, path: Path, project: Recording) -> bool:
     """True if a program makes an object of a class, or gives the class to what fills it."""
     name = re.escape(owner)
     made = (
-        rf"(?<!class )\b{name}\(|default_factory\s*=\s*{name}\b"
+        rf"(?<!class )\b{name}\(|(?:default_factory\s*=|\bstructured\()\s*{name}\b"
         rf"|(?:cli|Parser|parse|wrap)\([^)\n]*\b{name}\b"
     )
     return any(project.reaches(program, made) for program in programs_having(path, project))
+
+
+def _making(option: ProgramOption, file: ParsedPython, project: Recording) -> str:
+    """The method of a class that makes an object of it (`return cls(**values)`), if code that is
+    no test calls that method.
+    """
+    owner = syntax_tree(file).parent(option.whole)
+    for method in owner.body if isinstance(owner, ast.ClassDef) else ():
+        if isinstance(method, FunctionDefinition) and _makes_own(method):
+            name = f"{option.owner}.{method.name}"
+            called = rf"\b{re.escape(name)}\(".encode()
+            paths = project.python_sources_matching(called)
+            if not all(project.is_secondary(path) for path in paths):
+                return name
+    return ""
+
+
+def _makes_own(method: FunctionDefinition) -> bool:
+    """True for a method that calls its class."""
+    return any(
+        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "cls"
+        for each in walk(method)
+    )
 
 
 def _constant(node: ast.expr | None) -> object:
@@ -115,7 +145,7 @@ def _meet(one: Span, other: Span) -> bool:
 
 def has_default(one: Occurrence) -> bool:
     """False for a field that nothing but its class, or a call of it, gives a value."""
-    return not one.reason.startswith((_NO_DEFAULT, _SET))
+    return not one.reason.startswith((_NO_DEFAULT, _SET)) and not one.reason.endswith(_GIVES)
 
 
 def _without_default(option: ProgramOption, file: ParsedPython) -> str:

@@ -161,6 +161,62 @@ def test_a_class_of_which_no_program_makes_an_object_has_no_options(tmp_path: Pa
     assert "use_bf16" not in explained(tmp_path, {"train.py": CONFIG.format("pass")})
 
 
+@pytest.mark.parametrize("holder", ["OmegaConf.", "omegaconf.OmegaConf.", ""])
+def test_a_class_that_omegaconf_makes_has_options(holder: str, tmp_path: Path) -> None:
+    code = f"train({holder}structured(TrainConfig))"
+    out = explained(tmp_path, {"train.py": CONFIG.format(code)})
+    assert " by default (autocast, train.py:9)" in out
+
+
+METHOD = """
+    @classmethod
+    def load(cls, path):
+        return {}
+
+def train("""
+
+
+@pytest.mark.parametrize(
+    ("made", "files"),
+    [
+        ("cls(**read(path))", {}),
+        ("cls(lr=read(path))", {}),
+        ("cls.of(cls(use_bf16=False))", {}),
+        ("cls(**read(path))", {"other/run.py": "TrainConfig.load('a.json')\n"}),
+    ],
+)
+def test_a_class_that_its_own_method_makes_is_listed(
+    made: str, files: dict[str, str], tmp_path: Path
+) -> None:
+    code = CONFIG.replace("\ndef train(", METHOD.replace("{}", made))
+    call = "pass" if files else "train(TrainConfig.load(path))"
+    out = explained(tmp_path, {"train.py": code.format(call)} | files)
+    reason = "TrainConfig.load makes the object: what it gives is not followed"
+    assert f"not understood: use_bf16 (train.py:6); {reason}" in out
+    assert "by default" not in out
+
+
+@pytest.mark.parametrize(
+    ("made", "call", "files"),
+    [
+        ("cls(**read(path))", "pass", {}),
+        ("read(path)", "train(TrainConfig.load(path))", {}),
+        ("cls.read(path)", "train(TrainConfig.load(path))", {}),
+        ("cls(**read(path))", "train(OtherTrainConfig.load(path))", {}),
+        ("cls(**read(path))", "train(TrainConfig.save(path))", {}),
+        ("cls(**read(path))", "pass", {"tests/test_run.py": "TrainConfig.load('a.json')\n"}),
+        ("cls(**read(path))", "# TrainConfig.load\n    pass", {}),
+        ("cls(**read(path))", "structured(OtherTrainConfig)", {}),
+        ("cls(**read(path))", "restructured(TrainConfig)", {}),
+    ],
+)
+def test_a_class_that_nothing_is_seen_to_make_is_not(
+    made: str, call: str, files: dict[str, str], tmp_path: Path
+) -> None:
+    code = CONFIG.replace("\ndef train(", METHOD.replace("{}", made))
+    assert "use_bf16" not in explained(tmp_path, {"train.py": code.format(call)} | files)
+
+
 def test_what_nothing_reads_is_said(tmp_path: Path) -> None:
     out = explained(tmp_path, program(AMP, "print(args.seed)"))
     assert "nothing reads it (option, train.py:6)" in out
