@@ -18,7 +18,7 @@ from precision_lint.source.config.settings_tree import mappings
 from precision_lint.source.text.comments import comments
 from precision_lint.source.text.fences import Fence, fences
 from precision_lint.source.text.masking import Mask
-from precision_lint.source.text.typed_code import inline_commands, is_typed
+from precision_lint.source.text.typed_code import commands_in_lines, inline_commands, is_typed
 
 _TITLE = regex(r"\b(?:title|filename)=(?:\"([^\"]*)\"|'([^']*)')")
 _HEADLINE = regex(r"\s*(?:#|//)[ \t]*([\w./-]+\.\w+)[ \t]*\r?$", re.MULTILINE)
@@ -57,7 +57,9 @@ def _read(text: str) -> Iterator[tuple[Fence, Kind]]:
         format = fence.format or ("shell" if is_typed(fence, text) else None)
         if format is not None:
             yield fence, format
-    yield from ((each, "shell") for each in inline_commands(text, [one.body for one in found]))
+    around = [one.body for one in found]
+    yield from ((each, "shell") for each in inline_commands(text, around))
+    yield from ((each, "shell") for each in commands_in_lines(text, around))
 
 
 def _is_list(part: ParsedConfig, fence: Fence, lines: Sequence[tuple[Span, str]]) -> bool:

@@ -361,3 +361,61 @@ def test_hostile_documents_end(name: str) -> None:
         file = config(HOSTILE[name], "markdown")
         within(file)
         comments(file.text, "markdown")
+
+
+COMMAND = ["python", "train.py", "--fp16"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("python train.py --fp16\n", COMMAND),
+        ("Train:\n\n    python train.py --fp16\n\nThen wait.\n", COMMAND),
+        ("$ python train.py --fp16\nepoch 1\n", COMMAND),
+        ("  $ torchrun train.py --fp16", ["torchrun", "train.py", "--fp16"]),
+        ("python train.py \\\n --fp16\n\n# Next\n", COMMAND),
+        ("python train.py \\\r\n  --fp16 \\\r\n\r\nNext\r\n", COMMAND),
+        ('python t.py --say "Sit. And (do) not go on"\n', None),
+        ("<!-- a -->\npython train.py --fp16\n", COMMAND),
+        ("```\ntree\n```\npython train.py --fp16\n", COMMAND),
+    ],
+)
+def test_commands_that_are_lines_of_their_own(text: str, found: list[str] | None) -> None:
+    said = ["python", "t.py", "--say", "Sit. And (do) not go on"]
+    assert words(text) == [found or said]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python train.py\n",
+        "Python train.py --fp16\n",
+        "Run python train.py --fp16\n",
+        "python train.py --fp16, which is faster\n",
+        "python train.py --fp16 trains in half precision\n",
+        "python train.py --fp16 (or bf16)\n",
+        "python train.py --fp16.\n",
+        "python train.py with `--fp16` is faster\n",
+        "python train.py --lr 1\n  --fp16\n",
+        "python train.py --lr 1 \\ \n  --fp16\n",
+        "> python train.py --fp16\n",
+        "<!--\npython train.py --fp16\n-->\n",
+        "<!--\npython train.py --fp16\n",
+        "```python\npython train.py --fp16\n```\n",
+        "```text\n$ python train.py --fp16\n```\n",
+        "| python train.py --fp16 |\n",
+        "python train.py [--fp16]\n",
+        "python train.py --fp16|--bf16\n",
+        "python: train.py --fp16\n",
+        "pip install python --upgrade\n",
+    ],
+)
+def test_lines_that_are_no_commands(text: str) -> None:
+    assert words(text) == []
+
+
+def test_a_command_in_a_line_is_no_second_one() -> None:
+    assert words(fence("python train.py --fp16\n", "sh")) == [COMMAND]
+    assert words(fence("python train.py --fp16\n", "")) == [COMMAND]
+    assert words("Run `python train.py --fp16` now\n") == [COMMAND]
+    assert words("`python train.py --fp16`\n") == [COMMAND]
