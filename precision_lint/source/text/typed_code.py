@@ -30,8 +30,8 @@ _LINE = regex(
 """A line that begins with a command, with those that it goes on in."""
 _OPTION = regex(r"[ \t]--?[A-Za-z]")
 _QUOTED = regex(r"\"[^\"\n]*\"|'[^'\n]*'")
-_PROSE = regex(r"\w[,;:.!?](?:\s|$)|(?<!\$)\(|`|(?:[ \t]+[A-Za-z']+){3}(?=\s|$)")
-"""What a sentence holds that begins with a command."""
+_PROSE = regex(r"\w[,;:.!?](?:\s|$)|(?<!\$)\(|`|(?:[ \t]+[A-Za-z']+){3}(?=\s|$)|<br\b|\\\\\r?\n")
+"""What a sentence holds that begins with a command, or what is not written as a shell takes it."""
 _WRAPPED = regex(r"\r?\n[ \t]*--?[A-Za-z]")
 """What follows a command that goes on without a mark."""
 _HIDDEN = regex(r"<!--.*?(?:-->|\Z)", re.DOTALL)

@@ -405,6 +405,8 @@ def test_commands_that_are_lines_of_their_own(text: str, found: list[str] | None
         "```text\n$ python train.py --fp16\n```\n",
         "| python train.py --fp16 |\n",
         "python train.py [--fp16]\n",
+        "python train.py --bf16 \\\\\n  --fp16\n",
+        "python train.py --fp16 <br />\n",
         "python train.py --fp16|--bf16\n",
         "python: train.py --fp16\n",
         "pip install python --upgrade\n",
