@@ -9,12 +9,12 @@ from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Step, scopes_in
+from precision_lint.source.python.syntax_tree import syntax_tree
 from precision_lint.source.text.notebook import NotebookText
 
 _BINDING_OTHERWISE = regex(
-    r"(?<![.\w])(?:globals|locals|vars|exec|eval|setattr|__import__)\(|\bsys\.modules\b|__builtins?__"
-    r"|__getattr__|__dict__|\bimport[ \t]*\(?[ \t]*\*|\bbuiltins\b|\bTYPE_CHECKING\b"
-    r"|\b(?:def|class)[ \t]+\w+\["
+    r"(?<![.\w])(?:globals|locals|vars)\(\)|\bsys\.modules\b|\b_*builtins?_*\b|__getattr__"
+    r"|\bimport[ \t]*\(?[ \t]*\*|\bTYPE_CHECKING\b|\b(?:def|class)[ \t]+\w+\["
 )
 """How a file may get names that its statements do not show, or names that nothing evaluates."""
 
@@ -32,10 +32,14 @@ _POSTPONED = regex(r"(?m)^from[ \t]+__future__[ \t]+import\b[^\n]*\bannotations\
 
 def shows_all_names(file: ParsedPython) -> bool:
     """False for a file that may have names which its statements do not show, and for a package."""
-    is_package = file.text.path.name == "__init__.py"
-    return not is_package and not (
-        isinstance(file.text, NotebookText) or _BINDING_OTHERWISE.search(file.text.text)
-    )
+    return file.text.path.name != "__init__.py" and not _binds_otherwise(file)
+
+
+def _binds_otherwise(file: ParsedPython) -> bool:
+    if isinstance(file.text, NotebookText) or _BINDING_OTHERWISE.search(file.text.text):
+        return True
+    syntax = syntax_tree(file)
+    return any(syntax.function(call) is None for call in syntax.calls("exec"))
 
 
 @fact
@@ -45,9 +49,7 @@ def undefined_names(file: ParsedPython) -> frozenset[ast.Name]:
     None of a notebook, whose cells run in any order, none of a file that may bind names in ways
     that its statements do not show, and none of an excerpt.
     """
-    if isinstance(file.text, NotebookText) or _BINDING_OTHERWISE.search(file.text.text):
-        return frozenset()
-    if any(getattr(node, "type_params", None) for node in file.nodes):
+    if _binds_otherwise(file):
         return frozenset()
     found = [
         reference.root

@@ -17,6 +17,8 @@ UNDEFINED = [
     ("in a default", "def f(x=missing):\n    return x\n", {"missing"}),
     ("in an annotation", "def f(x: Missing):\n    return x\n", {"Missing"}),
     ("in what a function returns", "class A:\n    def f(x) -> Missing: ...\n", {"Missing"}),
+    ("next to `exec` in a function", "def f(x):\n    exec(x)\nmissing()\n", {"missing"}),
+    ("next to `vars` of an object", "import models\nvars(models)\nmissing()\n", {"missing"}),
     ("in a decorator", "@missing\ndef f(x):\n    return x\n", {"missing"}),
     (
         "a name of a class in its method",
@@ -40,6 +42,8 @@ DEFINED = [
     ("by an exception", "try:\n    pass\nexcept OSError as error:\n    print(error)\n"),
     ("by a star", "from os import *\ngetcwd()\n"),
     ("by `exec`", "exec(open('options.py').read())\nprint(batch_size)\n"),
+    ("by `locals`", "locals()['options'] = {}\nprint(options)\n"),
+    ("by `exec` in a branch", "if __name__:\n    exec('batch_size = 1')\nprint(batch_size)\n"),
     ("by `globals`", "globals().update(options={})\nprint(options)\n"),
     ("only an annotation", "def f(x):\n    y: Missing = x\n    return y\n"),
     (
