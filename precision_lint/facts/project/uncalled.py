@@ -51,6 +51,8 @@ Use: TypeAlias = ast.expr | ast.alias
 
 _WORD = regex(r"\w+")
 _PROGRAM = rb"(?m)^if __name__\b"
+_BY_NAME = rb"\bgetattr\(\s*\w+\s*,\s*[^\"'\s]|\.__dict__\[|\b(?:globals|vars)\(\w*\)\[|\bFire\(\)"
+"""How a program takes something of a module by a name that it works out."""
 _OF_ALL_CLASSES = rb"__subclasses__|__init_subclass__|\bgetmembers\b|\bmetaclass\b"
 """How a program finds classes that nothing names."""
 
@@ -117,6 +119,8 @@ class _Search:
             return False
         if any(innermost_name(each) not in _KEEPING for each in node.decorator_list):
             return True
+        if isinstance(owner, ast.Module) and _is_taken_by_name(file, self._project):
+            return True
         if isinstance(node, ast.ClassDef):
             is_found = self._project.python_source_matches(_OF_ALL_CLASSES)
         else:
@@ -178,6 +182,37 @@ class _Search:
         start, stop = user.span_of(use).start, project.stop(path)
         is_after = stop is not None and stop.end <= start
         return not is_after and raising_before(start, user, project) is None
+
+
+def _is_taken_by_name(file: ParsedPython, project: Recording) -> bool:
+    """True if a file that imports one takes something of a module by a name that it works out."""
+    path = file.text.path
+    users = {path, *project.users(path)}
+    for each in project.python_sources_matching(_BY_NAME):
+        module = project.module(each) if each in users else None
+        if module is not None and any(_takes(node, module, project) for node in module.nodes):
+            return True
+    return False
+
+
+def _takes(node: ast.AST, user: ParsedPython, project: Recording) -> bool:
+    """True for `getattr(models, name)`, `models.__dict__[name]`, `globals()[name]` and `Fire()`."""
+    match node:
+        case ast.Call(func=ast.Name("getattr"), args=[ast.Name(id=holder), name, *_]):
+            return not isinstance(name, ast.Constant) and _is_module(holder, user, project)
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id=holder), attr="__dict__")):
+            return _is_module(holder, user, project)
+        case ast.Subscript(value=ast.Call(func=ast.Name("globals" | "vars"))):
+            return True
+        case ast.Call(func=func, args=[], keywords=[]):
+            return innermost_name(func) == "Fire"
+    return False
+
+
+def _is_module(name: str, user: ParsedPython, project: Recording) -> bool:
+    """True for the name of a module of the project."""
+    qualified = imported_names(user).get(name)
+    return qualified is not None and project.locate(user.text.path, qualified) is not None
 
 
 def _name_of(node: Naming) -> str:

@@ -70,6 +70,30 @@ CASES = [
     ),
     ("a document of a function names it", SCORE, {"main.py": f'"""Not score."""\n{MAIN}'}, True),
     ("a configuration names it", SCORE, {"main.py": MAIN, "a.yaml": "run: models.score\n"}, False),
+    (
+        "taken by its name",
+        SCORE,
+        {"main.py": f"{MAIN}    getattr(models, input())(1)\n"},
+        False,
+    ),
+    (
+        "taken of a module's names",
+        SCORE,
+        {"main.py": f"{MAIN}    models.__dict__[input()](1)\n"},
+        False,
+    ),
+    (
+        "a command for every function",
+        f"import fire\n{SCORE}fire.Fire()\n",
+        {"main.py": MAIN},
+        False,
+    ),
+    (
+        "an attribute of an object is taken",
+        SCORE,
+        {"main.py": f"{MAIN}    options = input()\n    getattr(options, options)\n"},
+        True,
+    ),
     ("it has another name", f"{SCORE}other = score\n", {"main.py": MAIN}, True),
     ("it is used by its other name", f"{SCORE}other = score\nother(1)\n", {"main.py": MAIN}, False),
     (
