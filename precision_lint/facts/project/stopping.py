@@ -1,7 +1,6 @@
 """Modules whose import raises, and those that only such modules and programs lead to.
 
-They import what is not there, or read a name that nothing binds. A program that imports one of them
-at its top level stops there, whatever its options are.
+A program that imports one of them at its top level stops there, whatever its options are.
 """
 
 from __future__ import annotations
@@ -17,16 +16,11 @@ from precision_lint.facts.project.records import Records
 from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
 from precision_lint.project.files import Project
-from precision_lint.source.python.evaluated import evaluated
 from precision_lint.source.python.imports import Import, base_of
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import is_leaving
-from precision_lint.source.python.undefined import undefined_names
 
 _MOST = 400
 """Files that a file imports by others; a larger project has somebody who runs it."""
-_MOST_READ = 80
-"""Of these, all are read for names that nothing binds: that takes as long as parsing them."""
 
 
 @frozen
@@ -36,7 +30,7 @@ class Stop:
     end: int
     """What comes after this offset does not run."""
     related: Related
-    """The statement that raises, there or in a module that is imported, and why."""
+    """The import that raises, there or in a module that is imported, and why."""
 
 
 class Stopping:
@@ -95,11 +89,9 @@ class Stopping:
         below = self._imports.below(path)
         for each in sorted(below - self._examined) if len(below) <= _MOST else ():
             self._examined.add(each)
-            stop = self._missing_in(each)
-            if stop is None and len(below) <= _MOST_READ:
-                stop = self._undefined_in(each)
-            if stop is not None and each not in self._stops:
-                self._stops[each] = stop
+            missing = self._missing.in_file(each)
+            if missing is not None and each not in self._stops:
+                self._stops[each] = self._stop(each, missing.node, missing.why)
                 pending.append(each)
         while pending:
             broken = pending.pop()
@@ -139,29 +131,11 @@ class Stopping:
         is_inside = found is not None and found.is_relative_to(broken.parent)
         return broken.stem == "__init__" and is_inside
 
-    def _missing_in(self, path: Path) -> Stop | None:
-        """The first import of a file that names what is not there."""
-        missing = self._missing.in_file(path)
-        file = None if missing is None else self._parsed(path)
-        return None if missing is None or file is None else _stop(file, missing.node, missing.why)
-
-    def _undefined_in(self, path: Path) -> Stop | None:
-        """The first name that nothing binds which a file reads whenever it is imported."""
+    def _stop(self, path: Path, node: Import, why: str) -> Stop:
         file = self._parsed(path)
-        if file is None or not (undefined := undefined_names(file)):
-            return None
-        for statement in file.tree.body:
-            for node in evaluated(statement):
-                if isinstance(node, ast.Name) and node in undefined:
-                    return _stop(file, node, f"nothing binds `{node.id}`")
-            if is_leaving(statement):
-                break
-        return None
-
-
-def _stop(file: ParsedPython, node: Import | ast.Name, why: str) -> Stop:
-    span = file.span_of(node)
-    return Stop(span.end, Related(file.text.place(span), f"no run comes here: {why}"))
+        assert file is not None
+        span = file.span_of(node)
+        return Stop(span.end, Related(file.text.place(span), f"no run comes here: {why}"))
 
 
 def _modules(node: Import) -> list[str]:
