@@ -7,9 +7,9 @@ Finds conversions to NumPy arrays of tensors that are bfloat16 or fp8, or can be
 - by functions of NumPy: `np.asarray(t)`, `np.float32(t)`, `np.sqrt(t)`, `np.save(path, t)` …;
 - by plots (matplotlib, seaborn, plotly), pandas (`pd.DataFrame({"loss": t})`), polars, scikit-learn
   (metrics and models), SciPy, faiss;
-- by what makes or writes images, sound and meshes: `to_pil_image` and `ToPILImage` of torchvision,
-  imageio, mediapy, scikit-image, soundfile, librosa, trimesh, `to_numpy_array` of transformers,
-  `wandb.Image` and `wandb.Histogram`, tensorboardX, h5py.
+- by what makes or writes images, sound and meshes: `to_pil_image` and `ToPILImage` of torchvision
+  since 0.17, imageio, mediapy, scikit-image, soundfile, librosa, trimesh, `to_numpy_array` of
+  transformers, `wandb.Image` and `wandb.Histogram`, tensorboardX, h5py.
 
 Lists of tensors count (`np.stack(losses)`, `np.mean([a, b])`) if the function converts them.
 Methods count if their object is known to come from such a library (`fig, ax = plt.subplots()`).
