@@ -160,7 +160,7 @@ class PythonFile(ParsedPython):
             case ast.Attribute(attr=name):
                 why = f"the module has no `{name}`"
             case ast.Call():
-                why = "the call does not fit the parameters"
+                why = "this call raises"
         return self.related(self.span_of(node), f"no run comes here: {why}")
 
     def _within_limit(self, fix: Fix) -> Fix:
@@ -211,12 +211,11 @@ class PythonFile(ParsedPython):
         Autocast stores no tensor in bfloat16. For a model that anybody may give, what counts is a
         place of any program with this file that makes or loads modules in bfloat16; for a class of
         the project that the project loads with a dtype, of any program with a file that loads it.
-        Who asks for the dtype of a checkpoint
-        (`dtype="auto"`) expects a half one, if such a program uses bfloat16 at all. A checkpoint
-        that is loaded without a dtype may hold any: only the files on the way from there show it. A
-        configuration says in which dtype the program computes, and not what it loads. Nobody gives
-        a model to a function that the project names nowhere. A notebook is a program of its own:
-        what other files do says nothing about it.
+        Who asks for the dtype of a checkpoint (`dtype="auto"`) expects a half one, if such a
+        program uses bfloat16 at all. A checkpoint that is loaded without a dtype may hold any: only
+        the files on the way from there show it. A configuration says in which dtype the program
+        computes, and not what it loads. Nobody gives a model to a function that the project names
+        nowhere. A notebook is a program of its own: what other files do says nothing about it.
         """
         if isinstance(self.text, NotebookText):
             from precision_lint.facts.project.evidence import stored_in

@@ -1,30 +1,12 @@
-"""Environments that the pages of a project show, and projects that they install first.
+"""Environments that the pages of a project show.
 
-Research code often says no more than what `conda list` printed on the author's machine, or is
-put into a checkout of another project, whose requirements then count.
+Research code often says no more than what `conda list` printed on the author's machine.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-
-from precision_lint.model.regex import regex
-
-_PROJECTS = (
-    (
-        regex(
-            r"(?i)(?:git[ \t]+clone[ \t]+|git\+)https://github\.com/haotian-liu/LLaVA(?:\.git)?"
-            r"(?=\s|$)(?!(?:[^\n]*\n){0,3}[^\n]*\bgit[ \t]+(?:checkout|reset)\b)"
-        ),
-        {"torch": "2.1.2", "transformers": "4.37.2"},
-    ),
-)
-"""Projects that do not change any more, and the versions that they require.
-
-LLaVA: `pyproject.toml` of 1.2.2.post1 (read 2026-11-27). Commands that check out another commit are
-not followed.
-"""
 
 
 def listed(pages: Iterable[str], name: str) -> str | None:
@@ -40,13 +22,4 @@ def listed(pages: Iterable[str], name: str) -> str | None:
     for page in pages:
         if match := row.search(page):
             return match[1] or match[2]
-    return None
-
-
-def of_projects(pages: Iterable[str], library: str) -> str | None:
-    """The version that a project requires which a page installs; None if no page does."""
-    for page in pages:
-        for command, versions in _PROJECTS:
-            if library in versions and command.search(page):
-                return versions[library]
     return None

@@ -91,18 +91,14 @@ def pinned_version(root: Path, library: str) -> str | None:
     for specifiers in images.requirements(root, conda):
         if exact := _EXACT.match(specifiers):
             return exact[1]
-    return _allowed(_installed_version(root, conda), root, library) or _allowed(
-        _shown_version(root, library), root, library
-    )
+    shown = _installed_version(root, conda) or environments.listed(contents(root, DOCUMENTS), conda)
+    return None if shown is None or _is_outdated(shown, root, library) else shown
 
 
-def _allowed(version: str | None, root: Path, library: str) -> str | None:
-    """A version that a document names, unless a requirement asks for a later one."""
-    if version is None:
-        return None
+def _is_outdated(version: str, root: Path, library: str) -> bool:
+    """True for a version that a document names where a requirement asks for a later one."""
     named = tuple(map(int, version.split(".")))
-    declared = _declared(contents(root, DECLARATIONS), library)
-    return None if any(named < lowest for lowest in declared) else version
+    return any(named < lowest for lowest in _declared(contents(root, DECLARATIONS), library))
 
 
 def _is_contradicted(root: Path, name: str, version: str) -> bool:
@@ -118,14 +114,6 @@ def _is_upgraded(root: Path, name: str, file: Path) -> bool:
     pages = [*contents(root, DOCUMENTS)]
     commands = (each[1] for page in pages for each in _INSTALL.finditer(page))
     return any(map(upgrade.search, commands)) and not any(file.name in page for page in pages)
-
-
-def _shown_version(root: Path, library: str) -> str | None:
-    """The version in an environment that the documents show, or of a project that they install."""
-    pages = [*contents(root, DOCUMENTS)]
-    return environments.listed(pages, _conda_name(library)) or environments.of_projects(
-        pages, library
-    )
 
 
 def _installed_version(root: Path, name: str) -> str | None:

@@ -57,28 +57,11 @@ def test_pins(name: str, content: str, version: str | None, tmp_path: Path) -> N
         ({"README.md": "```\ntransformers     4.43.4      pypi_0    pypi\n```\n"}, "4.43.4"),
         ({"README.md": "transformers 4.37.2 py310_0 conda-forge\n"}, "4.37.2"),
         ({"README.md": "```\ntorch==2.1.0\ntransformers==4.28.1\n```\n"}, "4.28.1"),
-        ({"README.md": "git clone https://github.com/haotian-liu/LLaVA.git\n"}, "4.37.2"),
         ({"README.md": "transformers==4.28.1\n", "requirements.txt": "transformers\n"}, "4.28.1"),
         ({"README.md": "Tested with transformers==4.28.1.\n"}, None),
         ({"README.md": "transformers 4.46 or newer\n"}, None),
         ({"README.md": "sentence-transformers==2.2.2\ntransformers>=4.40\n"}, None),
         ({"README.md": "transformers==4.35.0\n", "requirements.txt": "transformers>=4.51\n"}, None),
-        ({"README.md": "See https://github.com/haotian-liu/LLaVA for the data.\n"}, None),
-        ({"README.md": "git clone https://github.com/haotian-liu/LLaVA-NeXT\n"}, None),
-        (
-            {
-                "README.md": "git clone https://github.com/haotian-liu/LLaVA\ncd LLaVA\n"
-                "git reset --hard 9a26bd1\n"
-            },
-            None,
-        ),
-        (
-            {
-                "README.md": "git clone https://github.com/haotian-liu/LLaVA\n",
-                "requirements.txt": "transformers==4.31.0\n",
-            },
-            "4.31.0",
-        ),
     ],
 )
 def test_environments_that_pages_show(

@@ -190,9 +190,15 @@ def _is_taken_by_name(file: ParsedPython, project: Recording) -> bool:
     users = {path, *project.users(path)}
     for each in project.python_sources_matching(_BY_NAME):
         module = project.module(each) if each in users else None
-        if module is not None and any(_takes(node, module, project) for node in module.nodes):
+        if module is not None and _takes_by_name(module, project):
             return True
     return False
+
+
+def _takes_by_name(user: ParsedPython, project: Recording) -> bool:
+    return user.fact(
+        _takes_by_name, lambda: any(_takes(node, user, project) for node in user.nodes)
+    )
 
 
 def _takes(node: ast.AST, user: ParsedPython, project: Recording) -> bool:

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 
 from precision_lint.source.python.nodes import children
 from precision_lint.source.python.statements import FUNCTIONS, blocks
-from precision_lint.source.python.syntax import parameters, with_defaults
+from precision_lint.source.python.syntax import with_defaults
 
 
 def evaluated(statement: ast.stmt) -> Iterator[ast.AST]:
     """The nodes that a statement evaluates whenever control comes to it.
 
     Of a compound statement those of its head: the test of `if` and `while`, the iterable of `for`,
-    the first context of `with`, the decorators, defaults and bases of a definition. Of `a and b`,
-    `a if b else c` and comprehensions what is evaluated first.
+    the first context of `with`, the decorators, defaults and bases of a definition, and what the
+    body of a class evaluates. Of `a and b`, `a if b else c` and comprehensions what is evaluated
+    first. Annotations are left out: many files postpone them, and so does Python 3.14.
     """
     pending: list[ast.AST] = [*_heads(statement)][::-1]
     while pending:
@@ -29,8 +30,6 @@ def _heads(statement: ast.stmt) -> Iterator[ast.AST]:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             yield from statement.decorator_list
             yield from (each for _, each in with_defaults(statement.args) if each is not None)
-            given = (each.annotation for each in parameters(statement.args))
-            yield from (each for each in (*given, statement.returns) if each is not None)
         case ast.ClassDef():
             yield from (*statement.decorator_list, *statement.bases)
             for inner in statement.body:

@@ -26,8 +26,7 @@ _OF_TOOLS = frozenset(
 _MOST = 3
 """A file that lacks more names is part of a larger one, or shows how something is used."""
 
-_ANNOTATIONS = frozenset({"annotation", "returns"})
-_POSTPONED = regex(r"(?m)^from[ \t]+__future__[ \t]+import\b[^\n]*\bannotations\b")
+_UNEVALUATED = frozenset({"annotation", "returns"})
 
 
 def shows_all_names(file: ParsedPython) -> bool:
@@ -56,7 +55,7 @@ def undefined_names(file: ParsedPython) -> frozenset[ast.Name]:
         for reference in scopes_in(file).references
         if not _is_known(reference.names[0])
         and not reference.scope.lookup(reference.names[0])[1]
-        and not _is_unevaluated(reference.at, file)
+        and not _is_unevaluated(reference.at)
     ]
     return frozenset(found if len({each.id for each in found}) <= _MOST else ())
 
@@ -65,12 +64,6 @@ def _is_known(name: str) -> bool:
     return name in _OF_TOOLS or hasattr(builtins, name) or name.startswith("__")
 
 
-def _is_unevaluated(at: Step, file: ParsedPython) -> bool:
-    """True in the annotation of a variable, and in all annotations if the file postpones them.
-
-    Those of parameters are evaluated where the function is defined, before Python 3.14.
-    """
-    fields = [step for step in at.upwards if step.field in _ANNOTATIONS]
-    return any(isinstance(step.node, ast.AnnAssign) for step in fields) or (
-        bool(fields) and _POSTPONED.search(file.text.text) is not None
-    )
+def _is_unevaluated(at: Step) -> bool:
+    """True in an annotation, which may be postponed."""
+    return any(step.field in _UNEVALUATED for step in at.upwards)

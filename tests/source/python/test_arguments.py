@@ -24,30 +24,32 @@ ARGUMENTS = st.tuples(
 @given(PARAMETERS, ARGUMENTS)
 @settings(max_examples=800, deadline=None)
 def test_fits(parameters: str, arguments: tuple[int, list[str]]) -> None:
-    positional, keywords = arguments
-    source = f"f({', '.join([*['0'] * positional, *(f'{each}=0' for each in keywords)])})"
-    names: dict[str, object] = {}
-    exec(f"def f({parameters}): pass", names)
-    try:
-        eval(source, names)
-        is_taken = True
-    except TypeError:
-        is_taken = False
-    assert fits(_call(source), _arguments(parameters)) is is_taken
+    call = _written("f", arguments)
+    is_taken = _is_taken(f"def f({parameters}): pass", call)
+    assert fits(_call(call), _arguments(parameters)) is is_taken
 
 
 @given(PARAMETERS.filter(lambda each: each.startswith("a")), ARGUMENTS)
 def test_bound(parameters: str, arguments: tuple[int, list[str]]) -> None:
+    call = _written("C().f", arguments)
+    is_taken = _is_taken(f"class C:\n    def f({parameters}): pass", call)
+    assert fits(_call(call), _arguments(parameters), bound=1) is is_taken
+
+
+def _written(callee: str, arguments: tuple[int, list[str]]) -> str:
     positional, keywords = arguments
-    source = f"C().f({', '.join([*['0'] * positional, *(f'{each}=0' for each in keywords)])})"
+    return f"{callee}({', '.join([*['0'] * positional, *(f'{each}=0' for each in keywords)])})"
+
+
+def _is_taken(definition: str, call: str) -> bool:
+    """Whether Python itself takes the arguments."""
     names: dict[str, object] = {}
-    exec(f"class C:\n    def f({parameters}): pass", names)
+    exec(definition, names)
     try:
-        eval(source, names)
-        is_taken = True
+        eval(call, names)
     except TypeError:
-        is_taken = False
-    assert fits(_call(source), _arguments(parameters), bound=1) is is_taken
+        return False
+    return True
 
 
 def test_stars_may_give_anything() -> None:

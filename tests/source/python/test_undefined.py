@@ -15,8 +15,6 @@ UNDEFINED = [
     ("in an attribute", "import os\nsys.path.append(os.getcwd())\n", {"sys"}),
     ("in a function", "def f(x):\n    return swizzle(x)\nf(1)\n", {"swizzle"}),
     ("in a default", "def f(x=missing):\n    return x\n", {"missing"}),
-    ("in an annotation", "def f(x: Missing):\n    return x\n", {"Missing"}),
-    ("in what a function returns", "class A:\n    def f(x) -> Missing: ...\n", {"Missing"}),
     ("next to `exec` in a function", "def f(x):\n    exec(x)\nmissing()\n", {"missing"}),
     ("next to `vars` of an object", "import models\nvars(models)\nmissing()\n", {"missing"}),
     ("in a decorator", "@missing\ndef f(x):\n    return x\n", {"missing"}),
@@ -45,11 +43,7 @@ DEFINED = [
     ("by `locals`", "locals()['options'] = {}\nprint(options)\n"),
     ("by `exec` in a branch", "if __name__:\n    exec('batch_size = 1')\nprint(batch_size)\n"),
     ("by `globals`", "globals().update(options={})\nprint(options)\n"),
-    ("only an annotation", "def f(x):\n    y: Missing = x\n    return y\n"),
-    (
-        "only postponed annotations",
-        "from __future__ import annotations\ndef f(x: Missing) -> Missing:\n    return x\n",
-    ),
+    ("only an annotation", "def f(x: Missing) -> Missing:\n    y: Missing = x\n    return y\n"),
     ("by IPython", "get_ipython().run_line_magic('matplotlib', 'inline')\n"),
     (
         "an excerpt",
