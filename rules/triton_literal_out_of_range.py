@@ -6,7 +6,8 @@ were not converted to float32: a factor like `1e5`, which is infinity in float16
 that become zero, such as the `1e-8` of `x + 1e-8`, `tl.maximum(x, 1e-8)`,
 `tl.where(x == 0, 1e-8, x)` and `x < 1e-8`. float16 ends at 65504 and has nothing between 0 and
 6e-8. bfloat16 has the range of float32, but Triton passes literals to it with six decimals, so
-literals below 5e-7 become zero there too. Before Triton 3.2 such elements became float32; with
+literals below 5e-7 become zero there too. A constant that every launch of the project passes for a
+`tl.constexpr` parameter counts as a literal. Before Triton 3.2 such elements became float32; with
 `tl.maximum`, `tl.minimum` and `tl.clamp` they did so before 3.9.
 
 Large numbers that are added, selected, compared or passed to `tl.load` as `other` are not reported:

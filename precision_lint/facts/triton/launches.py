@@ -9,7 +9,7 @@ from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.dtypes import FLOATS, HALF
 from precision_lint.facts.triton.hosts.scopes import Host
 from precision_lint.facts.triton.hosts.values import HostValue, OneOf, Open, Several, joined
-from precision_lint.facts.triton.values import UNKNOWN, Pointer, Tensor, Value
+from precision_lint.facts.triton.values import UNKNOWN, Constant, Pointer, Tensor, Value, agreed
 from precision_lint.model.frozen import frozen
 
 
@@ -21,10 +21,21 @@ class Launch:
     arguments: Mapping[str, HostValue]
     given: Mapping[str, ast.expr]
     """The expressions of the arguments."""
+    constants: Mapping[str, Constant | None]
+    """What is passed, where it is the same constant in every run."""
     asked: frozenset[str] = frozenset()
     """What is open, and whose dtype the host makes use of."""
     is_complete: bool = True
     """False if `*args` or `**kwargs` pass what is not seen here."""
+
+    def constant(self, parameter: str, default: ast.expr | None) -> Constant | None:
+        """The constant that it passes for a parameter."""
+        if parameter in self.constants:
+            return self.constants[parameter]
+        match default:
+            case ast.Constant(value=value) if self.is_complete:
+                return Constant(value)
+        return None
 
     def follows(self) -> Iterator[str]:
         """The parameters for which it passes a tensor that others are typed by, or one that is.
@@ -81,46 +92,19 @@ class Launches:
                 return UNKNOWN
         return found
 
-    def flag(self, parameter: str) -> bool | None:
-        """The bool that every launch writes out for a parameter; None if they differ.
+    def constant(self, parameter: str, default: ast.expr | None) -> Constant | None:
+        """The constant that every launch passes for a parameter; None if they differ.
 
-        Of a branch that no launch chooses, nothing is compiled.
+        Of a branch that no launch chooses, nothing is compiled. A launch that leaves the parameter
+        out gets its default.
         """
-        if not (self.are_all and self.found):
+        if not self.are_all:
             return None
-        flags = {_flag(launch.given.get(parameter), launch.host) for launch in self.found}
-        return flags.pop() if len(flags) == 1 else None
+        return agreed(launch.constant(parameter, default) for launch in self.found)
 
     def is_boolean(self, parameter: str) -> bool:
         """True if every launch passes a bool."""
         return self.passed(parameter) == Tensor(types.BOOL, 0)
-
-
-def _flag(given: ast.expr | None, host: Host) -> bool | None:
-    """A bool that is written out, or the only value of a variable of the host."""
-    match given:
-        case ast.Constant(value=bool() as flag):
-            return flag
-        case ast.Name(id=name) if name not in host.parameters:
-            match [each for each in ast.walk(host.node) if _binds(each, name)]:
-                case [
-                    ast.Assign(targets=[ast.Name()], value=ast.Constant(value=bool() as flag)),
-                    ast.Name(),  # its target
-                ]:
-                    return flag
-    return None
-
-
-def _binds(node: ast.AST, name: str) -> bool:
-    """True for a statement that binds a name, and for a name that is bound in another way."""
-    match node:
-        case ast.Assign(targets=[ast.Name(id=bound)]):
-            return bound == name
-        case ast.Name(id=bound, ctx=ast.Store() | ast.Del()):
-            return bound == name
-        case ast.Global(names=names) | ast.Nonlocal(names=names):
-            return name in names
-    return False
 
 
 def _is_chosen_here(elements: types.Dtypes) -> bool:

@@ -111,8 +111,8 @@ def value_of(
     if argument.annotation is not None:
         annotated = _annotated(argument.annotation, name)
         if annotated == COMPILE_TIME:
-            flag = launches.flag(name)
-            return _compile_time(launches.passed(name)) if flag is None else Constant(flag)
+            constant = launches.constant(name, function.defaults.get(name))
+            return _compile_time(launches.passed(name)) if constant is None else _known(constant)
         if annotated is not None:
             return annotated
     match launches.passed(name):
@@ -125,6 +125,14 @@ def value_of(
     if name in usage.pointers:
         return Pointer(_elements(name, usage, half), 0, name)
     return Tensor(_scalar(name, function, usage), 0, provenance=provenance)
+
+
+def _known(constant: Constant) -> Constant:
+    """A constant as Triton gets it, with its dtype as a tensor if it is a number."""
+    match constant.value:
+        case int() | float() as number if not isinstance(number, bool):
+            return Constant(number, is_number=True, dtypes=types.of_number(number))
+    return constant
 
 
 def _compile_time(given: Value) -> Constant:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Literal
 
@@ -113,6 +113,15 @@ class Constant:
     @property
     def is_known(self) -> bool:
         return self.value is not NOT_KNOWN
+
+
+def agreed(values: Iterable[Constant | None]) -> Constant | None:
+    """The constant that all of several are; None if one is not known, or they differ.
+
+    `1 == True` in Python, but Triton compiles them differently.
+    """
+    several = {(None if value is None else type(value.value), value) for value in values}
+    return several.pop()[1] if len(several) == 1 else None
 
 
 @frozen

@@ -89,9 +89,9 @@ class Calls:
         run = self.run(site.host)
         if run is None:
             return None
-        return self._bound(host, site.call, lambda node: run.at(site.statement, node))
+        return self.bound(host, site.call, lambda node: run.at(site.statement, node))
 
-    def _bound(
+    def bound(
         self, host: Host, call: ast.Call, value: Callable[[ast.expr], _T]
     ) -> dict[str, _T] | None:
         if any(isinstance(one, ast.Starred) for one in call.args) or any(
@@ -165,7 +165,7 @@ class Calls:
         called = self.reach.called(at.host, call.func)
         if called is None or called is at.host:
             return UNKNOWN
-        given = self._bound(called, call, at.evaluate)
+        given = self.bound(called, call, at.evaluate)
         if given is None:
             return UNKNOWN
         run = self._evaluated(called, given)
@@ -182,8 +182,8 @@ class Calls:
         called = None if self._depth >= _DEEPEST else self.reach.called(at.host, call.func)
         if called is None or called is at.host:
             return {}
-        nodes = self._bound(called, call, lambda node: node)
-        given = self._bound(called, call, at.evaluate)
+        nodes = self.bound(called, call, lambda node: node)
+        given = self.bound(called, call, at.evaluate)
         run = None if nodes is None or given is None else self._evaluated(called, given)
         if nodes is None or run is None:
             return {}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.hosts.calls import Calls
 from precision_lint.facts.triton.hosts.compiled import where_compiled
+from precision_lint.facts.triton.hosts.constants import constant_of
 from precision_lint.facts.triton.hosts.expressions import Expressions
 from precision_lint.facts.triton.hosts.reach import Reach, local_names
 from precision_lint.facts.triton.hosts.scopes import Host, Site
@@ -86,7 +87,8 @@ class HostView:
         given |= {k.arg: k.value for k in call.keywords if k.arg is not None}
         is_complete = not stars and all(keyword.arg is not None for keyword in call.keywords)
         run = self._calls.run(site.host)
+        constants = {name: constant_of(node, site, self._calls) for name, node in given.items()}
         if run is None:
-            return Launch(site.host, {}, given, is_complete=False)
+            return Launch(site.host, {}, given, constants, is_complete=False)
         values = {name: run.at(site.statement, node) for name, node in given.items()}
-        return Launch(site.host, values, given, frozenset(run.asked), is_complete)
+        return Launch(site.host, values, given, constants, frozenset(run.asked), is_complete)

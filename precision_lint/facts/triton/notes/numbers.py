@@ -33,20 +33,20 @@ class Numbers:
                 continue
             # Infinity that is added or selected does what a large number is there for.
             if isinstance(op, ast.Mult) and overflows(number.value, found.dtypes):
-                self._see("infinity", value, is_left)
+                self._see("infinity", value, number, is_left)
             elif self._vanishes(number.value, found.dtypes):
-                self._see("zero", value, is_left)
+                self._see("zero", value, number, is_left)
 
     def compared(self, op: ast.cmpop, left: Value, right: Value) -> None:
         """`left op right`."""
         match op, left, right:
             # `x > 1e-8` and `x > 0` are the same, unless there are elements between.
-            case ast.Lt() | ast.GtE(), Tensor(dtypes=dtypes), Constant(value=number):
-                if self._vanishes(number, dtypes):
-                    self._see("zero", left, True)
-            case ast.Gt() | ast.LtE(), Constant(value=number), Tensor(dtypes=dtypes):
-                if self._vanishes(number, dtypes):
-                    self._see("zero", right, False)
+            case ast.Lt() | ast.GtE(), Tensor(dtypes=dtypes), Constant() as number:
+                if self._vanishes(number.value, dtypes):
+                    self._see("zero", left, number, True)
+            case ast.Gt() | ast.LtE(), Constant() as number, Tensor(dtypes=dtypes):
+                if self._vanishes(number.value, dtypes):
+                    self._see("zero", right, number, False)
 
     def called(self, call: Call, found: Value) -> None:
         """A function that returns `found`."""
@@ -56,23 +56,26 @@ class Numbers:
         for key, node in given.nodes.items():
             number = given.keywords[key] if isinstance(key, str) else given.positional[key]
             if isinstance(number, Constant) and self._vanishes(number.value, found.dtypes):
-                self.scene.see("zero", call.site, self._written(node), found)
+                self.scene.see("zero", call.site, self._written(node, number), found)
 
     def _vanishes(self, number: object, dtypes: Dtypes) -> bool:
         if dtypes <= HALF and vanishes(number, _BF16):
             self.meets_small = True
         return vanishes(number, dtypes)
 
-    def _see(self, kind: Kind, value: Value, is_left: bool) -> None:
+    def _see(self, kind: Kind, value: Value, number: Constant, is_left: bool) -> None:
         """A number beside `value`, the left operand or the right one of what is evaluated."""
         match self.scene.node:
             case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
-                given, number = (left, right) if is_left else (right, left)
-                self.scene.see(kind, self.scene.here, self._written(number), value, given=given)
-            case ast.AugAssign(value=number) if is_left:
-                self.scene.see(kind, self.scene.here, self._written(number), value)
+                given, node = (left, right) if is_left else (right, left)
+                subject = self._written(node, number)
+                self.scene.see(kind, self.scene.here, subject, value, given=given)
+            case ast.AugAssign(value=node) if is_left:
+                self.scene.see(kind, self.scene.here, self._written(node, number), value)
 
-    def _written(self, node: ast.expr) -> str:
+    def _written(self, node: ast.expr, number: Constant) -> str:
+        """The number as the kernel has it; what a name stands for is added."""
         module = self.scene.module
         span = module.span(node)
-        return module.text.text[span.start : span.end]
+        text = module.text.text[span.start : span.end]
+        return f"{text} = {number.value:g}" if isinstance(node, ast.Name) else text
