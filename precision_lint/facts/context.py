@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Sequence
 from dataclasses import field, fields, replace
 from pathlib import Path
@@ -104,7 +103,7 @@ class PythonFile(ParsedPython):
         ):
             confidence = Confidence.LOW
         elif is_medium or is_proved:
-            if (stop := self._stop_before(span)) is not None:
+            if (stop := self._stop_before(span, related)) is not None:
                 confidence, related = Confidence.LOW, (*related, stop)
             elif self._is_uncalled(span):
                 confidence = Confidence.LOW
@@ -144,24 +143,22 @@ class PythonFile(ParsedPython):
 
         return is_uncalled(self, span.start, self.project)
 
-    def _stop_before(self, span: Span) -> Related | None:
-        """What raises before a place whenever a run is about to come there."""
-        from precision_lint.facts.project.raising import raising_before
+    def _stop_before(self, span: Span, related: Sequence[Related]) -> Related | None:
+        """What keeps runs from a place, or from one that the finding is built on."""
+        from precision_lint.facts.project.never_run import why_never_run
 
-        stop = self.project.stop(self.text.path)
-        if stop is not None and stop.end <= span.start:
-            return stop.related
-        node = raising_before(span.start, self, self.project)
-        if node is None:
-            return None
-        match node:
-            case ast.Name(id=name):
-                why = f"nothing binds `{name}`"
-            case ast.Attribute(attr=name):
-                why = f"the module has no `{name}`"
-            case ast.Call():
-                why = "this call raises"
-        return self.related(self.span_of(node), f"no run comes here: {why}")
+        if (stop := why_never_run(span.start, self, self.project)) is not None:
+            return stop
+        for each in related:
+            path = each.place.path
+            source = self if path == self.text.path else self._module(path)
+            start = each.place.span.start
+            if source and (stop := why_never_run(start, source, self.project)) is not None:
+                return stop
+        return None
+
+    def _module(self, path: Path) -> ParsedPython | None:
+        return self.project.module(path) if path.suffix == ".py" else None
 
     def _within_limit(self, fix: Fix) -> Fix:
         """The fix, with breaks in the lines that it makes longer than the project has them."""

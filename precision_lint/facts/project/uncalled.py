@@ -13,6 +13,7 @@ from typing import TypeAlias
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.project.named import Definition, imported_from, scope_of
 from precision_lint.facts.project.raising import misfits, raising_before
+from precision_lint.facts.project.switched_off import switched_off
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.functions import Defined, functions_around
@@ -181,7 +182,8 @@ class _Search:
             return False
         start, stop = user.span_of(use).start, project.stop(path)
         is_after = stop is not None and stop.end <= start
-        return not is_after and raising_before(start, user, project) is None
+        is_off = is_after or switched_off(start, user, project) is not None
+        return not is_off and raising_before(start, user, project) is None
 
 
 def _is_taken_by_name(file: ParsedPython, project: Recording) -> bool:

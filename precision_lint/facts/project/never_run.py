@@ -1,0 +1,32 @@
+"""Why no run comes to a place, though its file is a part of a program."""
+
+from __future__ import annotations
+
+import ast
+
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.raising import raising_before
+from precision_lint.facts.project.switched_off import switched_off
+from precision_lint.model.finding import Related
+from precision_lint.source.python.parse import ParsedPython
+
+
+def why_never_run(offset: int, file: ParsedPython, project: Recording) -> Related | None:
+    """What raises before a place, or the switch that keeps runs off its branch."""
+    stop = project.stop(file.text.path)
+    if stop is not None and stop.end <= offset:
+        return stop.related
+    if (switch := switched_off(offset, file, project)) is not None:
+        where = switch.file.text.place(switch.file.span_of(switch.node))
+        return Related(where, "no run comes here: nothing changes this switch")
+    node = raising_before(offset, file, project)
+    if node is None:
+        return None
+    match node:
+        case ast.Name(id=name):
+            why = f"nothing binds `{name}`"
+        case ast.Attribute(attr=name):
+            why = f"the module has no `{name}`"
+        case ast.Call():
+            why = "this call raises"
+    return Related(file.text.place(file.span_of(node)), f"no run comes here: {why}")
