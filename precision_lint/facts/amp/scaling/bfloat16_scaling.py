@@ -387,8 +387,8 @@ def _condition(enabled: Argument, file: PythonFile) -> str:
     Of a parameter it is what the one caller in the file gives.
     """
     match enabled.value:
-        case Condition(span=span):
-            return file.text[span]
+        case Condition(text=text):
+            return text
     return _given_by_caller(enabled, file) or file.text[enabled.span]
 
 

@@ -161,9 +161,12 @@ class Constant:
 
 @frozen
 class Condition:
-    """A truth value, or a tensor of them, whose source text says what it depends on."""
+    """A truth value, or a tensor of them, whose source text says what it depends on.
 
-    span: Span
+    The text may be of another file: a property that a setting has.
+    """
+
+    text: str
 
 
 @frozen

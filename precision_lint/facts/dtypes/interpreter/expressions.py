@@ -380,7 +380,7 @@ class Evaluator:
     def unary(self, node: ast.UnaryOp, env: Environment) -> Value:
         operand = self.read(node.operand, env)
         if isinstance(node.op, ast.Not):
-            return Condition(self.span_of(node))
+            return Condition(self.source[self.span_of(node)])
         if isinstance(operand, Instance):
             own = iterating.result(self.analysis, operand, _UNARY[type(node.op)])
             return UNKNOWN if own is None else own
@@ -392,7 +392,7 @@ class Evaluator:
             compared = compare(values[0], values[1])
             if not isinstance(compared, Unknown):
                 return compared
-        return Condition(self.span_of(node))
+        return Condition(self.source[self.span_of(node)])
 
     def boolean(self, node: ast.BoolOp, env: Environment) -> Value:
         values = []
@@ -403,7 +403,7 @@ class Evaluator:
                 return values[-1]
             inner = refine(self, value, inner, isinstance(node.op, ast.And))
         if any(isinstance(value, Condition) for value in values):
-            return Condition(self.span_of(node))
+            return Condition(self.source[self.span_of(node)])
         is_or = isinstance(node.op, ast.Or)
         if is_or:  # `given or {}`, where None is given
             values = [*(one for one in values[:-1] if not _is_false(one)), values[-1]]
