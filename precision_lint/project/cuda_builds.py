@@ -1,10 +1,13 @@
-"""The release of torch that goes with other things a project names: CUDA, or torchvision.
+"""The release of torch that goes with other things a project names: CUDA, torchvision, Triton.
 
 `conda install pytorch cudatoolkit=11.3` installs torch 1.12: no later one was built for that CUDA.
-`torchvision==0.19` requires torch 2.4: each release of it is built for one of torch.
+`torchvision==0.19` requires torch 2.4: each release of it is built for one of torch. Each release
+of torch requires one of Triton: `triton==2.1.0` goes with torch 2.1.
 """
 
 from __future__ import annotations
+
+import re
 
 from precision_lint.model.regex import regex
 
@@ -41,6 +44,21 @@ def torch_of_companion(package: str, version: tuple[int, ...]) -> tuple[int, int
         case "torchaudio", (2, minor, *_):
             return 2, minor
     return None
+
+
+_OF_TRITON = {
+    "2.0": (2, 0), "2.1": (2, 1), "2.2": (2, 2), "2.3": (2, 3), "3.0": (2, 4), "3.1": (2, 5),
+    "3.2": (2, 6), "3.3": (2, 7), "3.4": (2, 8), "3.5": (2, 9),
+}  # fmt: skip
+"""The torch that requires each Triton, by the metadata of torch's wheels for Linux (2026-11-27)."""
+
+_TRITON = regex(r"^[ \t\"']*triton==(\d+\.\d+)", re.MULTILINE)
+
+
+def torch_of_triton(content: str) -> tuple[int, int] | None:
+    """The torch that goes with the one Triton that requirements ask for; None without one."""
+    found = _TRITON.search(content)
+    return None if found is None else _OF_TRITON.get(found[1])
 
 
 def newest_torch(content: str) -> tuple[int, int] | None:

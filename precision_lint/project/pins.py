@@ -12,7 +12,12 @@ from pathlib import Path
 
 from precision_lint.model.regex import regex
 from precision_lint.project import disk, environments, images
-from precision_lint.project.cuda_builds import COMPANIONS, newest_torch, torch_of_companion
+from precision_lint.project.cuda_builds import (
+    COMPANIONS,
+    newest_torch,
+    torch_of_companion,
+    torch_of_triton,
+)
 
 FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "*requir*ments*.txt",
@@ -141,9 +146,9 @@ def lowest_version(root: Path, library: str) -> str | None:
 
     `torch>=2.1,<3` gives 2.1. With only an upper bound (`torch<2.3`), that bound is returned. Where
     no requirement has a version, an environment of Conda gives it, or one in a folder without code
-    (`assets/requirements.txt`), then code that builds an image (of torch, then torchvision or
-    torchaudio), then what the documents say ("PyTorch 2.0 required"; those of the parts where the
-    project's own say nothing), and then for which CUDA commands install torch.
+    (`assets/requirements.txt`), then code that builds an image (of torch, then torchvision,
+    torchaudio or Triton), then what the documents say ("PyTorch 2.0 required"; those of the parts
+    where the project's own say nothing), and then for which CUDA commands install torch.
     """
     declared = [*_declared(contents(root, DECLARATIONS), library)]
     if not declared:
@@ -201,11 +206,12 @@ def _in_images(root: Path, library: str) -> Iterator[tuple[int, ...]]:
 
 
 def _by_companions(root: Path) -> Iterator[tuple[int, ...]]:
-    """The torch that the requirements of torchvision and torchaudio ask for."""
+    """The torch that the requirements of torchvision, torchaudio and Triton ask for."""
     for package in COMPANIONS:
         for version in _declared(contents(root, DECLARATIONS), package):
             if (torch := torch_of_companion(package, version)) is not None:
                 yield torch
+    yield from filter(None, map(torch_of_triton, contents(root, DECLARATIONS)))
 
 
 _MONTHS = (
@@ -232,10 +238,15 @@ def _release(library: str, version: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 def _documented(root: Path, library: str, pages: Sequence[str]) -> list[tuple[int, ...]]:
-    """The versions that documentation names: `PyTorch 2.0`, `torch-1.13.1`, `pytorch>=1.8`."""
+    """The versions that documentation names: `PyTorch 2.0`, `torch-1.13.1`, `pytorch>=1.8`.
+
+    The name may be a link, and a tag may name a container: `pytorch/2.0.1-cuda11.7-cudnn8-devel`.
+    """
     name = _conda_name(library)
     mention = re.compile(
-        rf"(?i)(?:(?<![\w./-]){name}[ \t]*(?:version[ \t]*)?(?:[-=<>~≥(`*]+[ \t]*)?v?"
+        rf"(?i)(?:(?<![\w./-]){name}(?:\]\([^()\s]*\))?[ \t]*(?:version[ \t]*)?"
+        r"(?:[-=<>~≥(`*]+[ \t]*)?v?"
+        rf"|(?<![\w.-]){name}[/:](?=[\d.]+-cuda)"
         rf"|^from pytorch/{name}:|nvcr\.io/nvidia/{name}:)(\d+(?:\.\d+)+)",
         re.MULTILINE,
     )
