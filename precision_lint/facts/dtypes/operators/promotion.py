@@ -189,9 +189,31 @@ def agreed(values: Iterable[Value]) -> Tensor | None:
 
 def promote(values: Iterable[Value], default: str = FLOAT32) -> Tensor:
     """The dtype of an operation on operands of any rank."""
-    alternatives = product(*(_ranked(value, default) for value in values))
-    results = [result for result in map(_promote_ranked, alternatives) if result != _RAISES]
+    given = [*values]
+    alternatives = product(*(_ranked(value, default) for value in given))
+    results = [
+        _without_guesses(_promote_ranked(alternative), alternative, given)
+        for alternative in alternatives
+    ]
+    results = [result for result in results if result != _RAISES]
     return reduce(join_tensors, results) if results else SOME_TENSOR
+
+
+def _without_guesses(
+    result: Tensor, alternative: tuple[_Operand | None, ...], given: list[Value]
+) -> Tensor:
+    """What an alternative gives, where one operand is wide, and nothing says that it is a scalar.
+
+    Most tensors have dimensions. Beside one without, half precision stays, but that is no witness.
+    """
+    is_guess = any(
+        operand is not None and operand[0] == _SCALAR and _is_mostly_wide(operand[1])
+        for operand, value in zip(alternative, given, strict=True)
+        if isinstance(value, Tensor) and value.scalar is None
+    )
+    if not is_guess or not (result.dtypes & HALF or result.caller_chosen):
+        return result
+    return Tensor(result.dtypes - HALF, may_be_other=True, scalar=result.scalar)
 
 
 def _ranked(value: Value, default: str) -> list[_Operand | None]:
@@ -284,16 +306,23 @@ def _combine(left: Tensor, right: Tensor, rule: _Rule) -> Tensor:
 
 
 def _likely(results: frozenset[str], *operands: tuple[Tensor, str]) -> frozenset[str]:
-    """What operands of some dtypes make; of an array of which nothing is known, no narrow float.
+    """What operands of some dtypes make; of what is mostly wide, no narrow float.
 
-    Most arrays are float32 or float64, and nothing says that this one holds integers.
+    Most arrays are float32 or float64, and nothing says that this one holds integers. A tensor that
+    is float32 as far as is known need not be anything else.
     """
-    is_of_any_array = any(
-        operand.dtypes >= NUMPY_DTYPES and dtype in NUMPY_DTYPES - _WIDE
+    is_unlikely = any(
+        (operand.dtypes >= NUMPY_DTYPES and dtype in NUMPY_DTYPES - _WIDE)
+        or (dtype == _SOME and _is_mostly_wide(operand))
         for operand, dtype in operands
     )
     narrow = results & {BFLOAT16, _CHOSEN}
-    return results - narrow | {_SOME} if is_of_any_array and narrow else results
+    return results - narrow | {_SOME} if is_unlikely and narrow else results
+
+
+def _is_mostly_wide(operand: Tensor) -> bool:
+    """True for a tensor that has no half dtype, as far as is known."""
+    return bool(operand.dtypes) and operand.dtypes <= _WIDE
 
 
 def _origin(left: Tensor, right: Tensor, options: frozenset[str]) -> Origin | None:
