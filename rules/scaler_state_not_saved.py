@@ -87,6 +87,8 @@ RULE = Rule(
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _OPTIMIZER = regex("(?<![a-z])(?:optimizer|optim|opt)(?![a-z])")
+_FLOAT16 = rb"(?i)autocast|float16|fp16|\.half\(|precision|accelerat|fabric|deepspeed|apex"
+"""How code, or a library that it calls, may compute in float16."""
 _RESUMING = regex(r"(?i)opt\w*(?:\[[^\]\n]*\])?\.load_state_dict\(")
 """How the state of an optimizer is loaded: `self.optimizers["g"].load_state_dict(…)`."""
 
@@ -95,7 +97,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     scalers = sorted(scalers_made(file)) if ".scale(" in file.text.text else []
     if not scalers:
         yield from _of_objects(file)
-    if not scalers or _is_kept(file.tree, scalers) or _runs_in_bfloat16(file):
+    if not scalers or _is_kept(file.tree, scalers) or _needs_no_scale(file):
         return
     if not _is_resumed(file):
         return
@@ -123,7 +125,7 @@ def _of_objects(file: PythonFile) -> Iterator[Finding]:
         saved = [*filter(_is_entry_of_optimizer, _entries(node))]
         holder = _holder(saved[0][1]) if saved else None
         unsaved = () if holder is None else unsaved_scalers(holder, file)
-        if not unsaved or any(_runs_in_bfloat16(each.file) for each in unsaved):
+        if not unsaved or any(_needs_no_scale(each.file) for each in unsaved):
             continue
         if not _is_resumed(file):
             return
@@ -167,12 +169,18 @@ def _is_entry_of_optimizer(entry: tuple[ast.expr | None, ast.expr]) -> bool:
     return _is_state_of_optimizer(entry[1])
 
 
-def _runs_in_bfloat16(file: PythonFile) -> bool:
-    """True if every region of the file is on in bfloat16 alone."""
+def _needs_no_scale(file: PythonFile) -> bool:
+    """True if nothing that runs with a file computes in float16, whose gradients a scale keeps."""
     syntax = syntax_tree(file)
     dtypes = [made.argument("dtype") for made in autocasts(syntax) if not made.is_off]
     names = {dtype and qualified(dtype, syntax.names) for dtype in dtypes}
-    return names == {"torch.bfloat16"}
+    if names:
+        return names <= {"torch.bfloat16", "torch.float32"}
+    path, project = file.text.path, file.project
+    return not project.is_alone and not any(
+        each == path or project.runs_with(each, path)
+        for each in project.python_sources_matching(_FLOAT16)
+    )
 
 
 def _living(scaler: str, tree: ast.Module) -> list[ast.AST]:
