@@ -29,6 +29,7 @@ from typing import Literal
 
 from precision_lint.facts.amp.scaling import apex, choices, mmengine, plugins, scalers
 from precision_lint.facts.amp.scaling.default_dtype import SETTERS, device_type
+from precision_lint.facts.amp.scaling.idle_scalers import is_idle
 from precision_lint.facts.amp.scaling.local_scalers import is_used_elsewhere
 from precision_lint.facts.amp.scaling.offers import bfloat16_offer, weights_offer
 from precision_lint.facts.amp.scaling.other_branches import is_of_another_branch
@@ -171,7 +172,7 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
         return None
     if any(each.scaler is node for each in plugins.refused(file)):
         return None  # it raises before anything is scaled
-    if _is_unused(node, file):
+    if is_idle(node, file):
         return None
     conditions = scalers.conditions_around(node, file)
     if _is_excluded(conditions, file):
@@ -203,20 +204,6 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
                 switch=Switch(call, enabled),
             )
     return None
-
-
-def _is_unused(node: ast.Call, file: PythonFile) -> bool:
-    """True for a scaler in a variable that nothing reads, in other files neither."""
-    syntax = syntax_tree(file)
-    function = syntax.function(node)
-    match syntax.parent(node):
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            if function is not None:
-                return not syntax.reads(function, name)
-            attributes = (each.attr for each in syntax.nodes if isinstance(each, ast.Attribute))
-            is_read = syntax.reads(syntax.tree, name) or name in attributes
-            return not is_read and next(file.project.importing(file.text.path, name), None) is None
-    return False
 
 
 def _chosen(

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.facts.amp.lineage import Lineage
+from precision_lint.facts.amp.scaling.idle_scalers import is_tested
 from precision_lint.facts.amp.scaling.users import Users
 from precision_lint.facts.amp.training_step.events import scalers_made
 from precision_lint.facts.context import PythonFile
@@ -127,7 +128,7 @@ def _may_be_kept(name: str, owner: Class, file: PythonFile) -> bool:
                     return True  # it may be the name of the attribute: `getattr(self, "scaler")`
                 case ast.Attribute(attr=attr, ctx=ast.Load()) if attr == name:
                     method = _method(node, syntax)
-                    if method not in _PROTOCOL and not _is_tested(node, syntax):
+                    if method not in _PROTOCOL and not is_tested(node, syntax):
                         return True
                     is_used = is_used or method == "scale"
     return not is_used
@@ -140,16 +141,6 @@ def _method(node: ast.Attribute, syntax: SyntaxTree) -> str:
         case ast.Attribute(attr=method), ast.Call(func=called) if called is parent:
             return method
     return ""
-
-
-def _is_tested(node: ast.Attribute, syntax: SyntaxTree) -> bool:
-    """True for `if self.scaler:` and `self.scaler is not None`."""
-    match syntax.parent(node):
-        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
-            return True
-        case ast.If(test=test) | ast.IfExp(test=test):
-            return test is node
-    return False
 
 
 def _finds_attributes(owner: Class, line: tuple[Class, ...], file: PythonFile) -> bool:
