@@ -356,6 +356,11 @@ def test_the_version_of_a_copy_of_a_library(tmp_path: Path) -> None:
         ("peft", {"run.py": "", "pyproject.toml": '[project]\nname = "peft"\n'}, False),
         ("peft", {"run.py": "", "pyproject.toml": '[project]\nname = "mine"\n'}, True),
         ("models/mine", {"train.py": ""}, False),
+        (
+            "deepspeed",
+            {"train.py": "", "deepspeed/__init__.py": "__version__ = version\n"},
+            True,
+        ),
     ],
 )
 def test_a_library_that_was_copied_into_a_project(

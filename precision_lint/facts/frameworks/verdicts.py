@@ -91,16 +91,26 @@ class Verdict:
         benchmarks and vendored code; medium for a default that the caller may replace.
 
         A test writes settings that override each other on purpose, and its code those that raise.
+        What a project that runs its own copy of the framework changed there is not known: low.
         """
         path = self.file.text.path
         raises = self.conflict.severity is Severity.ERROR
         is_proved = raises and self.conflict.confidence is Confidence.HIGH
         is_test_code = self.project.is_test(path) and kind_of(path) == "python"
+        if self._is_of_a_copy:
+            return Confidence.LOW
         if is_test_code or (not is_proved and self.project.is_secondary(path)):
             return Confidence.LOW
         if self.is_replaceable:
             return min(self.conflict.confidence, Confidence.MEDIUM)
         return self.conflict.confidence
+
+    @property
+    def _is_of_a_copy(self) -> bool:
+        """True if programs import the framework from a folder of the project."""
+        name = self.run.framework.library.replace("-", "_")
+        package = self.project.locate(self.project.root / self.file.text.path.name, name)
+        return package is not None and self.project.is_secondary(package)
 
     @property
     def is_shared(self) -> bool:
