@@ -79,6 +79,7 @@ NAMES = {
     ),
     "precision_lint.facts.amp.regions.chosen": "options_for",
     "precision_lint.facts.amp.regions.devices": "Device DeviceKind device_of",
+    "precision_lint.facts.amp.regions.dropped": "dropped",
     "precision_lint.facts.amp.regions.entered": "entered",
     "precision_lint.facts.amp.regions.entered_elsewhere": "EnteredElsewhere entered_elsewhere",
     "precision_lint.facts.amp.training_step.events": "Event EventKind scalers_made",

@@ -32,6 +32,7 @@ from precision_lint.facts.amp.regions.device_guesses import may_be_cuda as may_b
 from precision_lint.facts.amp.regions.devices import Device as Device
 from precision_lint.facts.amp.regions.devices import DeviceKind as DeviceKind
 from precision_lint.facts.amp.regions.devices import device_of as device_of
+from precision_lint.facts.amp.regions.dropped import dropped as dropped
 from precision_lint.facts.amp.regions.entered import entered as entered
 from precision_lint.facts.amp.regions.entered_elsewhere import EnteredElsewhere as EnteredElsewhere
 from precision_lint.facts.amp.regions.entered_elsewhere import (

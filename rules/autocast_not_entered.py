@@ -2,7 +2,8 @@
 
 ## What it does
 Finds an autocast context that is created and never entered: a bare `torch.autocast(...)` statement,
-a variable that holds one and is not read again, a `yield torch.autocast(...)` in a function under
+the bare call of a function or method of the project that does nothing but return one, a variable
+that holds one and is not read again, a `yield torch.autocast(...)` in a function under
 `@contextmanager`, and `with a and b:`, which enters only one of the two. A context that is
 returned, passed on, stored in an attribute or given to an `ExitStack` may be entered elsewhere and
 is not reported.
@@ -48,6 +49,7 @@ from precision_lint.rule_api import (
     Finding,
     Fix,
     PythonFile,
+    Related,
     Rule,
     Severity,
     Span,
@@ -55,6 +57,7 @@ from precision_lint.rule_api import (
     autocast_call,
     autocasts,
     callee_name,
+    dropped,
     qualified,
     syntax_tree,
 )
@@ -104,6 +107,10 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                 yield from _yielded(parent, file, syntax)
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 yield from _assigned(parent, name, file, syntax)
+    for call, context in dropped(file):
+        if not syntax.may_fail_on_purpose(call):
+            message = "this call makes an autocast context that is never entered"
+            yield _finding(file, call, message, related=(context,))
     for node in file.nodes:
         match node:
             case ast.withitem(context_expr=ast.BoolOp() as choice):
@@ -120,9 +127,21 @@ def _user(node: ast.expr, syntax: SyntaxTree) -> ast.AST | None:
     return None
 
 
-def _finding(file: PythonFile, node: ast.expr, message: str, fix: Fix | None = None) -> Finding:
+def _finding(
+    file: PythonFile,
+    node: ast.expr,
+    message: str,
+    fix: Fix | None = None,
+    related: tuple[Related, ...] = (),
+) -> Finding:
     return file.finding(
-        RULE, file.span_of(node), message, confidence=Confidence.HIGH, why=_WHY, fix=fix
+        RULE,
+        file.span_of(node),
+        message,
+        confidence=Confidence.HIGH,
+        why=_WHY,
+        fix=fix,
+        related=related,
     )
 
 

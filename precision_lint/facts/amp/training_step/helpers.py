@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from precision_lint.facts.amp.lineage import Lineage
+from precision_lint.facts.amp.scaling.users import Users
 from precision_lint.facts.amp.training_step.callbacks import callback_method
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
@@ -160,7 +161,13 @@ class Helpers:
         return None
 
     def _class_of(self, receiver: ast.expr, module: Module, owner: Class | None) -> Class | None:
-        """The class of what a name or an attribute of `self` holds, by what it is made of."""
+        """The class of what a name or an attribute of `self` holds, by what it is made of.
+
+        Or by an annotation.
+        """
+        annotated = Users(self.program).class_of(receiver, module.file)
+        if annotated is not None:
+            return annotated
         name = dotted(receiver)
         if name is None:
             return None
