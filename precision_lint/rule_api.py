@@ -102,6 +102,8 @@ NAMES = {
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "TrainerRun launched_runs",
     "precision_lint.facts.amp.scaling.resuming": "is_refused",
+    "precision_lint.facts.amp.scaling.handed_scalers": "is_kept",
+    "precision_lint.facts.amp.scaling.saving_calls": "scalers_of_callers",
     "precision_lint.facts.amp.scaling.unsaved_scalers": "UnsavedScaler unsaved_scalers",
     "precision_lint.facts.amp.scaling.unscalers": "unscaler",
     # Names of dtypes

@@ -49,7 +49,7 @@ as it is made under `if amp:`, both ask for it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from precision_lint.fixers.checkpoints import load_beside
 from precision_lint.fixers.entries import add_entry
@@ -63,12 +63,15 @@ from precision_lint.rule_api import (
     Related,
     Rule,
     Severity,
+    UnsavedScaler,
     autocasts,
     dotted,
+    is_kept,
     is_refused,
     qualified,
     regex,
     scalers_made,
+    scalers_of_callers,
     syntax_tree,
     unsaved_scalers,
 )
@@ -97,7 +100,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     scalers = sorted(scalers_made(file)) if ".scale(" in file.text.text else []
     if not scalers:
         yield from _of_objects(file)
-    if not scalers or _is_kept(file.tree, scalers) or _needs_no_scale(file):
+    if not scalers or is_kept(file, scalers) or _needs_no_scale(file):
         return
     if not _is_resumed(file):
         return
@@ -118,24 +121,34 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 
 
 def _of_objects(file: PythonFile) -> Iterator[Finding]:
-    """Checkpoints of an object whose class, in another file, makes a scaler."""
+    """Checkpoints of an object, or of what callers give, where another file makes the scaler."""
     if not file.project.python_sources_matching(rb"GradScaler\("):
         return
     for node in file.nodes:
         saved = [*filter(_is_entry_of_optimizer, _entries(node))]
-        holder = _holder(saved[0][1]) if saved else None
-        unsaved = () if holder is None else unsaved_scalers(holder, file)
+        unsaved = _unsaved(saved[0][1], file) if saved else ()
         if not unsaved or any(_needs_no_scale(each.file) for each in unsaved):
             continue
         if not _is_resumed(file):
             return
         key, value = saved[0]
         fix = None
-        if isinstance(node, ast.Dict) and len(unsaved) == 1 and unsaved[0].is_always:
+        is_of_one = len(unsaved) == 1 and unsaved[0].is_always and _holder(value) is not None
+        if isinstance(node, ast.Dict) and is_of_one:
             name = _name_beside(key, is_of_all=len(saved) > 1)
             fix = _saved_too(unsaved[0].name, name, key, value, file.tree, file)
         related = [each.related for each in unsaved]
         yield _finding([each.name for each in unsaved], value, file, fix, related)
+
+
+def _unsaved(state: ast.expr, file: PythonFile) -> tuple[UnsavedScaler, ...]:
+    """The scalers next to an optimizer that another object holds, or that a caller gives."""
+    if (holder := _holder(state)) is not None:
+        return unsaved_scalers(holder, file)
+    match state:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as optimizer)):
+            return scalers_of_callers(optimizer, file)
+    return ()
 
 
 def _holder(state: ast.expr) -> ast.expr | None:
@@ -325,31 +338,6 @@ def _name_beside(key: ast.expr | None, *, is_of_all: bool) -> str:
                 name = _OPTIMIZER.sub("scaler", written)
                 return name[found.start() :] if is_of_all else name
     return "scaler"
-
-
-def _is_kept(tree: ast.Module, scalers: Collection[str]) -> bool:
-    """True if the state of a scaler is read, or a scaler is passed to code that may read it.
-
-    States that are read in a loop, `{name: each.state_dict() for …}`, may be the scaler's.
-    """
-    lasts = {scaler.rpartition(".")[2] for scaler in scalers}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(func=ast.Attribute(value=owner, attr="state_dict")):
-                if not isinstance(owner, ast.Name | ast.Attribute | ast.Call):
-                    return True
-                if (dotted(owner) or "").rpartition(".")[2] in lasts:
-                    return True
-            case ast.Call(args=arguments, keywords=keywords):
-                given = [*arguments, *(keyword.value for keyword in keywords)]
-                if any(dotted(each) in scalers for each in given):
-                    return True
-            case ast.Dict(values=values) | ast.List(elts=values) | ast.Tuple(elts=values):
-                if any(dotted(each) in scalers for each in values):
-                    return True
-            case ast.Return(value=ast.expr() as value) if dotted(value) in scalers:
-                return True
-    return False
 
 
 def _is_state_of_optimizer(node: ast.expr) -> bool:

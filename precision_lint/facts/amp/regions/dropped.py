@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from precision_lint.facts.amp.regions.autocast import is_autocast
-from precision_lint.facts.amp.training_step.helpers import Helpers
+from precision_lint.facts.amp.training_step.helpers import Helpers, owner_at
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.syntax.definitions import Class
 from precision_lint.model.finding import Related
 from precision_lint.model.memo import fact
-from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, own_statements
 from precision_lint.source.python.syntax import callee_name, qualified
@@ -44,11 +42,7 @@ def dropped(file: PythonFile) -> Iterator[Dropped]:
     for call in calls:
         assert helpers is not None
         main = helpers.program.main
-        around = enclosing_class(call, syntax_tree(file))
-        owner = None if around is None else main.top.get(around.name)
-        found = helpers.find(
-            call, main, owner if isinstance(owner, Class) else None, {}, is_concerned=True
-        )
+        found = helpers.find(call, main, owner_at(call, main), {}, is_concerned=True)
         if found is None:
             continue
         home = found.function.module.file

@@ -9,11 +9,10 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from precision_lint.facts.amp.regions.autocast import AutocastCall, autocasts
-from precision_lint.facts.amp.training_step.helpers import Helpers
+from precision_lint.facts.amp.training_step.helpers import Helpers, owner_at
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.model.frozen import frozen
-from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.statements import With
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
@@ -35,7 +34,7 @@ def entered_elsewhere(file: PythonFile) -> Iterator[EnteredElsewhere]:
     helpers, syntax = Helpers(file), syntax_tree(file)
     module = helpers.program.main
     for region, context in _called_contexts(syntax):
-        owner = _owner(context, module, syntax)
+        owner = owner_at(context, module)
         found = helpers.find(context, module, owner, {}, is_concerned=True)
         if found is not None and found.function.module is not module:
             made_in = PythonFile.of(found.function.module.file, file.project)
@@ -61,13 +60,6 @@ def _is_off(made: AutocastCall, given: Mapping[str, ast.expr]) -> bool:
             value = given.get(name)
             return isinstance(value, ast.Constant) and not value.value
     return made.is_off
-
-
-def _owner(node: ast.AST, module: Module, syntax: SyntaxTree) -> Class | None:
-    """The class of `self`, of those at the top level of a file."""
-    around = enclosing_class(node, syntax)
-    found = None if around is None else module.top.get(around.name)
-    return found if isinstance(found, Class) and found.node is around else None
 
 
 def _returned(function: Function) -> Iterator[AutocastCall]:

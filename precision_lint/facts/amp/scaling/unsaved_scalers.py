@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.facts.amp.lineage import Lineage
+from precision_lint.facts.amp.scaling.handed_scalers import PROTOCOL
 from precision_lint.facts.amp.scaling.idle_scalers import is_tested
 from precision_lint.facts.amp.scaling.users import Users
 from precision_lint.facts.amp.training_step.events import scalers_made
@@ -26,11 +27,6 @@ from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _MOST_FILES = 32
 """Files that use an attribute of one name; of more, it says nothing."""
-
-_PROTOCOL = frozenset(
-    {"scale", "step", "update", "unscale_", "get_scale", "is_enabled", "get_growth_interval"}
-)
-"""What code does with a scaler without its state."""
 
 _FINDING_ATTRIBUTES = rb"state_dict|\bvars\(|__dict__|__getstate__"
 
@@ -58,6 +54,13 @@ def unsaved_scalers(holder: ast.expr, file: PythonFile) -> tuple[UnsavedScaler, 
     owner = Users(program).class_of(holder, file)
     if owner is None or owner.module is program.main:
         return ()
+    return of_class(owner, ast.unparse(holder), program, file)
+
+
+def of_class(
+    owner: Class, object_: str, program: Program, file: PythonFile
+) -> tuple[UnsavedScaler, ...]:
+    """The scalers that the objects of a class make, if the state of none is ever saved."""
     lineage = Lineage(program)
     line = lineage.line(owner)
     made = dict(_made_by(line))
@@ -66,7 +69,6 @@ def unsaved_scalers(holder: ast.expr, file: PythonFile) -> tuple[UnsavedScaler, 
     is_kept = any(_may_be_kept(name, owner, file) for name in made)
     if is_kept or _finds_attributes(owner, line, file):
         return ()
-    object_ = ast.unparse(holder)
     return tuple(
         UnsavedScaler(
             f"{object_}.{name}",
@@ -128,7 +130,7 @@ def _may_be_kept(name: str, owner: Class, file: PythonFile) -> bool:
                     return True  # it may be the name of the attribute: `getattr(self, "scaler")`
                 case ast.Attribute(attr=attr, ctx=ast.Load()) if attr == name:
                     method = _method(node, syntax)
-                    if method not in _PROTOCOL and not is_tested(node, syntax):
+                    if method not in PROTOCOL and not is_tested(node, syntax):
                         return True
                     is_used = is_used or method == "scale"
     return not is_used

@@ -14,6 +14,7 @@ from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Modu
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
     FunctionDefinition,
@@ -21,6 +22,7 @@ from precision_lint.source.python.statements import (
     own_statements,
 )
 from precision_lint.source.python.syntax import dotted, qualified, with_defaults
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 _CLIPPING = rb"\bclip_grad_(?:norm|value)_\("
 
@@ -200,6 +202,13 @@ class Helpers:
             case ast.Name(id=name):
                 held = _assigned(module.file).get((None, name), ())
                 yield from ((value, module) for value in held)
+
+
+def owner_at(node: ast.AST, module: Module) -> Class | None:
+    """The class of `self` at a place of a file, of those at its top level."""
+    around = enclosing_class(node, syntax_tree(module.file))
+    found = None if around is None else module.top.get(around.name)
+    return found if isinstance(found, Class) and found.node is around else None
 
 
 Assigned = Mapping[tuple[ast.ClassDef | None, str], list[ast.expr | None]]
