@@ -2,13 +2,15 @@
 
 ## What it does
 Finds checkpoints with `optimizer.state_dict()` in a file that creates a `GradScaler`, scales losses
-with it, and never calls its `state_dict()`. The file may also save an object of another file's
-class that makes a scaler, `trainer.optimizer.state_dict()` of `trainer: Trainer`: then nothing in
-the project may save the scaler, hand it on, or find attributes by their names. Not reported where
-all autocast regions of the file with the scaler name bfloat16: it has nothing to scale there. Nor
-where nothing in the programs of the file loads the state of an optimizer, or what does in the file
-reads an entry that the checkpoint does not have: no run resumes from such a checkpoint. A file with
-several scalers is reported if it saves the state of none of them.
+with it, and never calls its `state_dict()`. Functions of the project that are given the scaler are
+followed. The file may also save an object of another file's class that makes a scaler,
+`trainer.optimizer.state_dict()` of `trainer: Trainer`, or the optimizer that a caller with a scaler
+gives to a function: then nothing that is seen may save the scaler, hand it on to other code, or
+find attributes by their names. Not reported where nothing that runs with the scaler computes in
+float16: all autocast regions of the file name bfloat16 or float32, or there are none in the project.
+Nor where nothing in the programs of the file loads the state of an optimizer, or what does in the
+file reads an entry that the checkpoint does not have: no run resumes from such a checkpoint. A file
+with several scalers is reported if it saves the state of none of them.
 
 ## Why it hurts
 There is no error. After a resume the loss scale starts at 65536 again, whatever its value was: the
