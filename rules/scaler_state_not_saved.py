@@ -7,7 +7,7 @@ followed. The file may also save an object of another file's class that makes a 
 `trainer.optimizer.state_dict()` of `trainer: Trainer`, or the optimizer that a caller with a scaler
 gives to a function: then nothing that is seen may save the scaler, hand it on to other code, or
 find attributes by their names. Not reported where nothing that runs with the scaler computes in
-float16: all autocast regions of the file name bfloat16 or float32, or there are none in the project.
+float16: all autocast regions of the file name bfloat16 or float32, or the project has none.
 Nor where nothing in the programs of the file loads the state of an optimizer, or what does in the
 file reads an entry that the checkpoint does not have: no run resumes from such a checkpoint. A file
 with several scalers is reported if it saves the state of none of them.
