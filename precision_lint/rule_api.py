@@ -101,7 +101,7 @@ NAMES = {
     "precision_lint.facts.amp.tf32": "RaisingRead Written raising_reads writes",
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "TrainerRun launched_runs",
-    "precision_lint.facts.amp.scaling.resuming": "is_refused",
+    "precision_lint.facts.amp.scaling.resuming": "is_refused resumption",
     "precision_lint.facts.amp.scaling.handed_scalers": "is_kept",
     "precision_lint.facts.amp.scaling.saving_calls": "scalers_of_callers",
     "precision_lint.facts.amp.scaling.unsaved_scalers": "UnsavedScaler unsaved_scalers",

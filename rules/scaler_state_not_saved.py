@@ -72,6 +72,7 @@ from precision_lint.rule_api import (
     is_refused,
     qualified,
     regex,
+    resumption,
     scalers_made,
     scalers_of_callers,
     syntax_tree,
@@ -94,8 +95,6 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _OPTIMIZER = regex("(?<![a-z])(?:optimizer|optim|opt)(?![a-z])")
 _FLOAT16 = rb"(?i)autocast|float16|fp16|\.half\(|precision|accelerat|fabric|deepspeed|apex"
 """How code, or a library that it calls, may compute in float16."""
-_RESUMING = regex(r"(?i)opt\w*(?:\[[^\]\n]*\])?\.load_state_dict\(")
-"""How the state of an optimizer is loaded: `self.optimizers["g"].load_state_dict(…)`."""
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
@@ -104,7 +103,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         yield from _of_objects(file)
     if not scalers or is_kept(file, scalers) or _needs_no_scale(file):
         return
-    if not _is_resumed(file):
+    confidence = resumption(file)
+    if confidence is None:
         return
     scaler, *others = scalers
     living = [_living(other, file.tree) for other in others]
@@ -119,7 +119,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                 if isinstance(node, ast.Dict) and not others and _is_in_reach(scaler, node, file):
                     name = _name_beside(key, is_of_all=len(saved) > 1)
                     fix = _saved_too(scaler, name, key, value, scope, file)
-                yield _finding(scalers, value, file, fix)
+                yield _finding(scalers, value, file, confidence, fix)
 
 
 def _of_objects(file: PythonFile) -> Iterator[Finding]:
@@ -131,7 +131,8 @@ def _of_objects(file: PythonFile) -> Iterator[Finding]:
         unsaved = _unsaved(saved[0][1], file) if saved else ()
         if not unsaved or any(_needs_no_scale(each.file) for each in unsaved):
             continue
-        if not _is_resumed(file):
+        confidence = resumption(file)
+        if confidence is None:
             return
         key, value = saved[0]
         fix = None
@@ -140,7 +141,7 @@ def _of_objects(file: PythonFile) -> Iterator[Finding]:
             name = _name_beside(key, is_of_all=len(saved) > 1)
             fix = _saved_too(unsaved[0].name, name, key, value, file.tree, file)
         related = [each.related for each in unsaved]
-        yield _finding([each.name for each in unsaved], value, file, fix, related)
+        yield _finding([each.name for each in unsaved], value, file, confidence, fix, related)
 
 
 def _unsaved(state: ast.expr, file: PythonFile) -> tuple[UnsavedScaler, ...]:
@@ -159,15 +160,6 @@ def _holder(state: ast.expr) -> ast.expr | None:
         case ast.Call(func=ast.Attribute(value=ast.Attribute(value=holder))):
             return holder
     return None
-
-
-def _is_resumed(file: PythonFile) -> bool:
-    """True if the file, or one that runs with it, loads the state of an optimizer."""
-    if _RESUMING.search(file.text.text):
-        return True
-    path, project = file.text.path, file.project
-    loading = project.python_sources_matching(_RESUMING.pattern.encode())
-    return any(project.runs_with(each, path) for each in loading)
 
 
 def _entries(node: ast.AST) -> Iterable[tuple[ast.expr | None, ast.expr]]:
@@ -227,6 +219,7 @@ def _finding(
     scalers: Iterable[str],
     value: ast.expr,
     file: PythonFile,
+    confidence: Confidence,
     fix: Fix | None,
     related: Sequence[Related] = (),
 ) -> Finding:
@@ -235,7 +228,7 @@ def _finding(
         RULE,
         file.span_of(value),
         f"the checkpoint holds the state of the optimizer, but not that of {named}",
-        confidence=Confidence.MEDIUM,
+        confidence=confidence,
         why="After a resume the loss scale starts at 65536 again, and the first steps are skipped.",
         fix=fix,
         related=related,

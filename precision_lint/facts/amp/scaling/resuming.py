@@ -1,4 +1,4 @@
-"""Checkpoints that the code which loads them refuses: it reads an entry that they do not have."""
+"""Whether a run resumes from a checkpoint: something loads an optimizer, and all that it reads."""
 
 from __future__ import annotations
 
@@ -6,12 +6,34 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.project.uncalled import is_uncalled
+from precision_lint.model.finding import Confidence
 from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
+_RESUMING = regex(r"(?i)opt\w*(?:\[[^\]\n]*\])?\.load_state_dict\(")
+"""How the state of an optimizer is loaded: `self.optimizers["g"].load_state_dict(…)`."""
+
 _OF_OPTIMIZER = regex(r"(?i)opt\w*(?:\[[^\]\n]*\])?$")
+
+
+def resumption(file: PythonFile) -> Confidence | None:
+    """How sure it is that a run loads the state of an optimizer; None if no code does.
+
+    Low if all code of the file, and of those that run with it, that does is never reached.
+    """
+    path, project = file.text.path, file.project
+    paths = project.python_sources_matching(_RESUMING.pattern.encode())
+    others = (project.module(each) for each in paths if project.runs_with(each, path))
+    found = None
+    for each in (file, *filter(None, others)):
+        for place in _RESUMING.finditer(each.text.text):
+            if not is_uncalled(each, place.start(), project):
+                return Confidence.MEDIUM
+            found = Confidence.LOW
+    return found
 
 
 def is_refused(saved: ast.Dict, file: PythonFile) -> bool:
