@@ -51,6 +51,7 @@ from precision_lint.facts.amp.scaling.bfloat16_scaling import scaling_at as scal
 from precision_lint.facts.amp.scaling.bfloat16_scaling import scaling_in as scaling_in
 from precision_lint.facts.amp.scaling.handed_scalers import is_kept as is_kept
 from precision_lint.facts.amp.scaling.resuming import is_refused as is_refused
+from precision_lint.facts.amp.scaling.resuming import resumption as resumption
 from precision_lint.facts.amp.scaling.saving_calls import scalers_of_callers as scalers_of_callers
 from precision_lint.facts.amp.scaling.scaled_penalties import scaled_penalties as scaled_penalties
 from precision_lint.facts.amp.scaling.scalers import conditions_around as conditions_around
