@@ -1,8 +1,9 @@
 """Methods that a step calls by name: `getattr(callback, event)(self, *args)`.
 
 A method such as `notify` gets the name of an event as a text, and calls the method of that name on
-each object in `self.callbacks`. The method is followed if exactly one class has it. If nothing
-declares what is in `self.callbacks`, no other file may name the event.
+each object in `self.callbacks`. The method is followed if exactly one class has it, or one of
+several clips gradients and the others do nothing to them. If nothing declares what is in
+`self.callbacks`, no other file may name the event.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from precision_lint.facts.amp.lineage import Lineage
 from precision_lint.facts.amp.scaling.users import Users
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function
 from precision_lint.facts.dtypes.whole_program.program import Program
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _UNSCALING = rb"unscale|inv_scale|get_scale"
+_OF_GRADIENTS = regex(r"clip_grad|\.grad\b|grads\b|scaler")
+"""What a method does that has to do with gradients."""
 
 
 def texts_given(node: FunctionDefinition, given: Mapping[str, ast.expr]) -> Mapping[str, str]:
@@ -45,7 +49,7 @@ def callback_method(
     receiver: ast.Name, event: str, owner: Class, program: Program
 ) -> Function | None:
     """The method of an event, if a loop takes the receiver from an attribute of `self`, one class
-    alone has the method, and the project makes objects of it.
+    alone has the method, or clips in it, and the project makes objects of it.
 
     None where something unscales gradients in some order of callbacks, or scales a threshold.
     """
@@ -56,6 +60,8 @@ def callback_method(
     if declared is None and not _names_alone(event, owner, program):
         return None
     found = [*_having(event, declared, program)]
+    if len(found) > 1:
+        found = [each for each in found if _OF_GRADIENTS.search(_text_of(each))]
     return found[0] if len(found) == 1 and _is_made(found[0], program) else None
 
 
@@ -105,11 +111,20 @@ def _having(event: str, declared: Class | None, program: Program) -> Iterator[Fu
                     yield method
 
 
+def _text_of(method: Function) -> str:
+    file = method.module.file
+    return file.text[file.span_of(method.node)]
+
+
 def _is_made(method: Function, program: Program) -> bool:
-    """True if code names the class where it makes objects, or keeps it in a table."""
+    """True if code names the class where it makes objects, or keeps it in a table, or names what a
+    decorator registers it as.
+    """
     owner = method.owner
     if owner is None:
         return False
+    if any(_is_asked_for(each, owner, program) for each in owner.node.decorator_list):
+        return True
     for file in Users(program).of(owner, owner.name):
         for node in file.nodes:
             match node:
@@ -117,4 +132,16 @@ def _is_made(method: Function, program: Program) -> bool:
                     return True
                 case ast.Dict(values=values) if owner.name in map(last_name, values):
                     return True
+    return False
+
+
+def _is_asked_for(decorator: ast.expr, owner: Class, program: Program) -> bool:
+    """True for `@register("clip")` where other code of the project has the text `"clip"`."""
+    match decorator:
+        case ast.Call(args=[ast.Constant(value=str(name)) as given]):
+            quoted = rb"[\"']" + re.escape(name).encode() + rb"[\"']"
+            own = owner.module.file
+            texts = [each for each in own.nodes_of(ast.Constant) if each.value == name]
+            others = {*program.project.python_sources_matching(quoted)} - {own.text.path}
+            return bool(others) or texts != [given]
     return False
