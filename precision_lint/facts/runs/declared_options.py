@@ -22,6 +22,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.becoming import Become, made_of
 from precision_lint.facts.runs.claims import OF_TRAINING, claims_of, shown
 from precision_lint.facts.runs.domains import Value, domains
+from precision_lint.facts.runs.entries import programs_having
 from precision_lint.facts.runs.filled_classes import class_of_framework, filled_by
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
@@ -33,7 +34,7 @@ from precision_lint.facts.runs.roles import distinct, of_place, with_keys
 from precision_lint.facts.runs.set_anyway import rivals, with_rivals
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.unread import Unread
-from precision_lint.facts.runs.untaken_options import has_default, programs_having
+from precision_lint.facts.runs.untaken_options import has_default
 from precision_lint.facts.runs.uses import Use, use_of
 from precision_lint.facts.runs.ways import key_of_holder
 from precision_lint.facts.settings.declarations import program_options

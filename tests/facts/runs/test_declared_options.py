@@ -157,8 +157,13 @@ def test_the_default_of_a_field_that_each_call_gives_counts_for_nothing(tmp_path
     assert "by default" not in out
 
 
-def test_a_class_of_which_no_program_makes_an_object_has_no_options(tmp_path: Path) -> None:
-    assert "use_bf16" not in explained(tmp_path, {"train.py": CONFIG.format("pass")})
+NOT_MADE = "no program is seen to make an object of TrainConfig"
+
+
+def test_a_field_of_a_class_of_which_no_program_makes_an_object_is_listed(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": CONFIG.format("pass")})
+    assert f"not understood: use_bf16 (train.py:6); {NOT_MADE}" in out
+    assert "by default" not in out
 
 
 @pytest.mark.parametrize("holder", ["OmegaConf.", "omegaconf.OmegaConf.", ""])
@@ -176,23 +181,33 @@ METHOD = """
 def train("""
 
 
+@pytest.mark.parametrize("given", ["**read(path)", "lr=read(path)", "lr=0.1, **read(path)"])
+def test_a_class_that_its_own_method_makes_has_options(given: str, tmp_path: Path) -> None:
+    code = CONFIG.replace("\ndef train(", METHOD.replace("{}", f"cls({given})"))
+    out = explained(tmp_path, {"train.py": code.format("train(TrainConfig.load(path))")})
+    assert "true by default (autocast, train.py:13)" in out
+    assert "not understood" not in out
+
+
 @pytest.mark.parametrize(
-    ("made", "files"),
+    ("made", "call", "files", "reason"),
     [
-        ("cls(**read(path))", {}),
-        ("cls(lr=read(path))", {}),
-        ("cls.of(cls(use_bf16=False))", {}),
-        ("cls(**read(path))", {"other/run.py": "TrainConfig.load('a.json')\n"}),
+        ("cls.of(cls(use_bf16=False))", "train(TrainConfig.load(path))", {}, "gives it"),
+        ("cls(use_bf16=read(path))", "train(TrainConfig.load(path))", {}, "gives it"),
+        (
+            "cls(**read(path))",
+            "pass",
+            {"other/run.py": "TrainConfig.load('a.json')\n"},
+            "makes the object: what it gives is not followed",
+        ),
     ],
 )
-def test_a_class_that_its_own_method_makes_is_listed(
-    made: str, files: dict[str, str], tmp_path: Path
+def test_what_its_own_method_gives_is_listed(
+    made: str, call: str, files: dict[str, str], reason: str, tmp_path: Path
 ) -> None:
     code = CONFIG.replace("\ndef train(", METHOD.replace("{}", made))
-    call = "pass" if files else "train(TrainConfig.load(path))"
     out = explained(tmp_path, {"train.py": code.format(call)} | files)
-    reason = "TrainConfig.load makes the object: what it gives is not followed"
-    assert f"not understood: use_bf16 (train.py:6); {reason}" in out
+    assert f"not understood: use_bf16 (train.py:6); TrainConfig.load {reason}" in out
     assert "by default" not in out
 
 
@@ -210,11 +225,13 @@ def test_a_class_that_its_own_method_makes_is_listed(
         ("cls(**read(path))", "restructured(TrainConfig)", {}),
     ],
 )
-def test_a_class_that_nothing_is_seen_to_make_is_not(
+def test_a_class_that_nothing_is_seen_to_make_has_no_default(
     made: str, call: str, files: dict[str, str], tmp_path: Path
 ) -> None:
     code = CONFIG.replace("\ndef train(", METHOD.replace("{}", made))
-    assert "use_bf16" not in explained(tmp_path, {"train.py": code.format(call)} | files)
+    out = explained(tmp_path, {"train.py": code.format(call)} | files)
+    assert f"not understood: use_bf16 (train.py:6); {NOT_MADE}" in out
+    assert "by default" not in out
 
 
 def test_what_nothing_reads_is_said(tmp_path: Path) -> None:

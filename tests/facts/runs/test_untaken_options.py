@@ -118,11 +118,13 @@ def test_fields_without_a_default_are_listed(
     assert "by default" not in out
 
 
-def test_fields_of_classes_that_no_program_makes_are_not(tmp_path: Path) -> None:
+def test_fields_of_classes_that_no_program_makes_are_listed(tmp_path: Path) -> None:
     text = FIELDS.format("kind_dtype: str = field(init=False)", "").replace(
         "TrainConfig()", "read()"
     )
-    assert "kind_dtype (" not in explained(tmp_path, {"train.py": text})
+    out = explained(tmp_path, {"train.py": text})
+    assert "kind_dtype (train.py:6); no program is seen to make an object of TrainConfig" in out
+    assert "by default" not in out
 
 
 SCRIPT = """\
