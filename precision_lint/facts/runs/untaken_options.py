@@ -38,16 +38,10 @@ _LONGEST = 40
 
 def untaken(path: Path, known: Set[Written], project: Recording) -> tuple[Occurrence, ...]:
     """The options of precision that a Python file declares, without those that runs show."""
-    if not _may_declare(path) or (project.is_secondary(path) and not _is_used(path, project)):
+    if not _may_declare(path):
         return ()
     file = project.module(path)
     return tuple(_untaken(file, known, project)) if file is not None else ()
-
-
-def _is_used(path: Path, project: Recording) -> bool:
-    """True for a file that is named like a test, and that a program of the project imports."""
-    users = project.users(path) if project.is_test(path) else ()
-    return any(not project.is_secondary(user) for user in users)
 
 
 def _may_declare(path: Path) -> bool:
