@@ -75,7 +75,7 @@ _MOST_PLACES = 24
 """Places of one setting that are looked at."""
 _SAME = frozenset({"lower", "upper", "strip", "casefold", "replace", "split", "removeprefix"})
 """Methods that leave a name nearly as it is."""
-_HANDING_ON = frozenset({"str", "bool", "int", "getattr", "instantiate"})
+_HANDING_ON = frozenset({"str", "bool", "int", "getattr", "eval", "instantiate"})
 """Functions whose result says what they are given."""
 
 _OF_MODULE = frozenset({"parameters", "named_parameters", "buffers", "state_dict"})

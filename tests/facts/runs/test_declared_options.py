@@ -64,6 +64,28 @@ def test_so_does_one_around_which_a_condition_stands(tmp_path: Path) -> None:
     assert "off by default; tf32 with --tf32 (matmul, train.py:9)" in out
 
 
+@pytest.mark.parametrize(
+    ("entered", "shown"),
+    [
+        ('scope("cuda")', "float16 by default; off with full"),
+        ('scope("cpu")', "bfloat16 by default; off with full"),
+        ('scope("cuda", dtype=torch.bfloat16)', "bfloat16 by default; off with full"),
+        ('scope(device_type="cuda")', "float16 by default; off with full"),
+    ],
+)
+@pytest.mark.parametrize("library", ["torch", "torch.amp"])
+def test_a_class_of_regions_that_an_option_chooses(
+    library: str, entered: str, shown: str, tmp_path: Path
+) -> None:
+    declared = (
+        'parser.add_argument("--precision", choices=["full", "autocast"], default="autocast")'
+    )
+    chosen = 'scope = autocast if args.precision == "autocast" else nullcontext'
+    body = f"from {library} import autocast", chosen, f"with {entered}:", "    pass"
+    out = explained(tmp_path, program(declared, *body))
+    assert f"{shown} (autocast, train.py:9)" in out
+
+
 def test_the_choices_of_an_option_are_followed(tmp_path: Path) -> None:
     declared = 'parser.add_argument("--kind", default="bf16", choices=["bf16", "fp16"])'
     table = "kinds = {'bf16': torch.bfloat16, 'fp16': torch.float16}"
