@@ -24,7 +24,7 @@ _MAIN = regex(
 _STARTS = regex(rb"^(?:for|while)[ \t]|^(?:\w+\.)?(?:main|train|run|Fire|app|cli)\(", re.MULTILINE)
 """A loop, or the call of a main function, at the top of a file."""
 
-_MOST_PROGRAMS = 3
+_MOST_PROGRAMS = 12
 """Programs that share what declares an option."""
 _PARSING = regex(r"^\w[\w, ]*=[ \t]*\w+\.parse_(?:known_)?args\(", re.MULTILINE)
 

@@ -23,7 +23,6 @@ from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.interpreter.reachable import is_main
 from precision_lint.facts.runs.sections_read import section_of
 from precision_lint.facts.runs.taking_calls import (
     holds_them,
@@ -60,6 +59,7 @@ from precision_lint.source.python.syntax import (
     callee_name,
     compared_with_texts,
     dotted,
+    is_main,
     last_name,
     named_parameters,
     positional_parameters,

@@ -276,6 +276,87 @@ def test_what_is_not_followed_is_listed(body: str, tmp_path: Path) -> None:
     assert 'not understood: "--amp" (train.py:6)' in out
 
 
+OTHER = """\
+import argparse
+import torch
+
+def parse_args():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--amp", action="store_true", default=True)
+    return parser.parse_args()
+
+def helper():
+    return 1
+
+def main():
+    print(parse_args().amp)
+
+if __name__ == "__main__":
+    main()
+"""
+OWN = """\
+import argparse
+import torch
+{}
+
+def parse_args():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--amp", action="store_true")
+    return parser.parse_args()
+
+def main():
+    args = parse_args()
+    region = torch.autocast("cuda", dtype=torch.float16, enabled=args.amp)
+    {}
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "called"),
+    [
+        ("from other import helper", "helper()"),
+        ("import other", "other.helper()"),
+        ("from other import helper", "print('the main process')"),
+    ],
+)
+def test_the_parser_of_another_program_that_is_imported_counts_for_nothing(
+    imported: str, called: str, tmp_path: Path
+) -> None:
+    files = {"train.py": OWN.format(imported, called), "other.py": OTHER}
+    out = explained(tmp_path, files)
+    assert "off by default; float16 with --amp (autocast, train.py:12)" in out
+
+
+@pytest.mark.parametrize(
+    ("imported", "called"),
+    [
+        ("import other", "other.main()"),
+        ("import other", "other.parse_args()"),
+        ("from other import main as run", "run()"),
+    ],
+)
+def test_one_that_is_called_does(imported: str, called: str, tmp_path: Path) -> None:
+    files = {"train.py": OWN.format(imported, called), "other.py": OTHER}
+    out = explained(tmp_path, files)
+    assert "by default" not in out
+    assert 'not understood: "--amp" (train.py:7)' in out
+
+
+def test_the_programs_that_have_an_option_are_asked_for_it(tmp_path: Path) -> None:
+    options = (
+        "import argparse\ndef of_training():\n    parser = argparse.ArgumentParser()\n"
+        f"    {AMP}\n    return parser.parse_args()\ndef of_inference():\n    return None\n"
+    )
+    started = "import options\nif __name__ == '__main__':\n    args = options.of_inference()\n"
+    train = "import torch\n" + started.replace("of_inference", "of_training") + f"    {REGION}\n"
+    others = {f"a{number}.py": started for number in range(4)}
+    out = explained(tmp_path, {"options.py": options, "train.py": train} | others)
+    assert "off by default; float16 with --amp (autocast, train.py:5)" in out
+
+
 def test_two_declarations_of_one_name_give_no_default(tmp_path: Path) -> None:
     declared = 'parser.add_argument("--dtype", default="bf16")'
     other = "other = argparse.ArgumentParser()\n    other.add_argument('--dtype', default='fp16')"
