@@ -18,7 +18,8 @@ from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import Framework, frameworks
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.becoming import Become, made_of
+from precision_lint.facts.runs.becoming import Become
+from precision_lint.facts.runs.cast_types import made_at
 from precision_lint.facts.runs.claims import OF_TRAINING, claims_of, shown
 from precision_lint.facts.runs.domains import Value, domains
 from precision_lint.facts.runs.entries import programs_having
@@ -318,12 +319,12 @@ class _Follower:
             return f"with {flag}"
         return f"if {shown(value)}"
 
-    def _made(self, one: Occurrence, name: str, become: Become | None) -> str:
+    def _made(self, one: Occurrence, name: str, place: TorchPlace, become: Become | None) -> str:
         """What a place gets by default, or how that is made of the default."""
         default = self._default(one, name)
         if become is None or not default:
             return f"{default} by default" if default else "its default"
-        made = made_of(become)
+        made = made_at(place, become)
         return f"{made}; {default} by default" if become.by else f"{made} by default"
 
     def _default_of(self, one: Occurrence, name: str) -> object:
@@ -373,7 +374,8 @@ class _Follower:
         ]
         for claim in claims_of(ends, places, name, one, self._evaluator(name, None)):
             if claim.kept_by is None:
-                text = self._made(one, name, ends.become(claim.place, self._default_of(one, name)))
+                become = ends.become(claim.place, self._default_of(one, name))
+                text = self._made(one, name, claim.place, become)
                 yield Use(
                     claim.place, text, False, (one,), one, alike=claim.alike, only_if=claim.only_if
                 )

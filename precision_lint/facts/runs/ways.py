@@ -37,8 +37,11 @@ def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[Tor
     """The places in a part of a file."""
     start, end = node.lineno, node.end_lineno or 0
     for place in torch_places(file):
-        if place.is_module and start <= place.node.lineno <= end:
-            yield place
+        if start <= place.node.lineno <= end:
+            if place.is_module:
+                yield place
+            elif place.kind == "weights":  # only its name says that it is a network
+                yield TorchPlace("cast", place.node, file, subject=place.subject)
     for each in walk(node):
         match each:
             case ast.Call(func=ast.Attribute(value=cast, attr=method), args=[]) if method in _CASTS:

@@ -276,6 +276,22 @@ def test_what_is_not_followed_is_listed(body: str, tmp_path: Path) -> None:
     assert 'not understood: "--amp" (train.py:6)' in out
 
 
+@pytest.mark.parametrize(
+    ("cast", "kind"),
+    [
+        ("model = model.half()", "float16"),
+        ("model = model.to(torch.bfloat16)", "bfloat16"),
+        ("model.to(device, dtype=torch.half)", "float16"),
+        ("model = model.to(dtype=kind)", "true"),
+    ],
+)
+def test_the_type_of_a_cast_that_a_switch_turns_on(cast: str, kind: str, tmp_path: Path) -> None:
+    declared = 'parser.add_argument("--full-precision", action="store_true")'
+    body = "model, kind = load(), choose()", "if not args.full_precision:", f"    {cast}"
+    out = explained(tmp_path, program(declared, *body))
+    assert f"{kind} by default (cast of model, train.py:10)" in out
+
+
 OTHER = """\
 import argparse
 import torch
@@ -577,4 +593,21 @@ if tool.is_small():
 def test_an_option_that_becomes_a_key(line: str, is_said: bool, tmp_path: Path) -> None:
     out = explained(tmp_path, program(AMP, AS_KEY.format(line)))
     assert ("by default (autocast, train.py:13, only if tool.is_large())" in out) is is_said
+    assert ('not understood: "--amp" (train.py:6)' in out) is not is_said
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [
+        ("report = {'amp': params.amp}", True),
+        ("kept = Report(on=params.amp)", True),
+        ("kept = tool.report(on=params.amp)", False),
+        ("one, two = {'a': params.amp}, {'b': params.amp}\n    three = {'c': params.amp}", False),
+    ],
+)
+def test_an_option_that_is_kept_in_a_record_as_well(
+    line: str, is_said: bool, tmp_path: Path
+) -> None:
+    out = explained(tmp_path, program(AMP, AS_KEY.format(line)))
+    assert ("by default (autocast, train.py:13, one of 2 places)" in out) is is_said
     assert ('not understood: "--amp" (train.py:6)' in out) is not is_said
