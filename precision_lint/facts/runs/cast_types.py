@@ -6,11 +6,10 @@ import ast
 
 from precision_lint.facts.runs.becoming import Become, made_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
+from precision_lint.facts.runs.ways import cast_by
 from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.source.python.syntax import dotted
-
-_METHODS = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
 
 
 def made_at(place: TorchPlace, become: Become) -> str:
@@ -24,8 +23,8 @@ def made_at(place: TorchPlace, become: Become) -> str:
 def _type_of(place: TorchPlace) -> str:
     """The type of a cast that is written out; empty for any other place."""
     match place.node:
-        case ast.Call(func=ast.Attribute(attr=method), args=[], keywords=[]) if method in _METHODS:
-            return _METHODS[method] if place.kind == "cast" else ""
+        case ast.Call(func=ast.Attribute(attr=method), args=[], keywords=[]) if cast_by(method):
+            return cast_by(method) if place.kind == "cast" else ""
         case ast.Call(func=ast.Attribute(attr="to"), args=args, keywords=keywords):
             given = [*args, *(each.value for each in keywords if each.arg == "dtype")]
             names = ((dotted(each) or "").split(".") for each in given)

@@ -283,6 +283,8 @@ def test_what_is_not_followed_is_listed(body: str, tmp_path: Path) -> None:
         ("model = model.to(torch.bfloat16)", "bfloat16"),
         ("model.to(device, dtype=torch.half)", "float16"),
         ("model = model.to(dtype=kind)", "true"),
+        ("model.convert_to_fp16()", "float16"),
+        ("model.to_bf16()", "bfloat16"),
     ],
 )
 def test_the_type_of_a_cast_that_a_switch_turns_on(cast: str, kind: str, tmp_path: Path) -> None:
@@ -290,6 +292,13 @@ def test_the_type_of_a_cast_that_a_switch_turns_on(cast: str, kind: str, tmp_pat
     body = "model, kind = load(), choose()", "if not args.full_precision:", f"    {cast}"
     out = explained(tmp_path, program(declared, *body))
     assert f"{kind} by default (cast of model, train.py:10)" in out
+
+
+@pytest.mark.parametrize("call", ["model.to_fp16_dict()", "model.convert()", "to_fp16(model)"])
+def test_other_methods_cast_nothing(call: str, tmp_path: Path) -> None:
+    declared = 'parser.add_argument("--full-precision", action="store_true")'
+    out = explained(tmp_path, program(declared, "if not args.full_precision:", f"    {call}"))
+    assert "cast of" not in out
 
 
 OTHER = """\
