@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,15 +65,21 @@ def _of_section(one: Occurrence, rest: Unread, project: Recording) -> str:
     """The framework that has a section, and does not have this key in it."""
     if not isinstance(one.origin, Member) or rest.launch is not None:
         return ""
-    for reading in readings(rest.file, project):
+    lacking = rest.file.fact(_of_section, lambda: dict(_lacking(rest.file, project)))
+    return lacking.get(id(one.origin.entry), "")
+
+
+def _lacking(file: ParsedConfig, project: Recording) -> Iterator[tuple[int, str]]:
+    """The entries of sections that a framework has without them."""
+    for reading in readings(file, project):
         source = reading.source
         for conflict in reading.framework.conflicts if isinstance(source, MappingSource) else ():
             name = conflict.unknown_in
             section = source.section(name) if name and isinstance(source, MappingSource) else None
-            is_there = section is one.origin.mapping and not conflict.allows(one.name)
-            if section is not None and is_there:
-                return f"the `{name}` section of {reading.framework.name} has no such key"
-    return ""
+            for entry in section.entries if section is not None else ():
+                if entry.name is not None and not conflict.allows(entry.name):
+                    reason = f"the `{name}` section of {reading.framework.name} has no such key"
+                    yield id(entry), reason
 
 
 def _of_class(one: Occurrence, project: Recording) -> str:
