@@ -11,7 +11,9 @@ from precision_lint.cli import console
 from precision_lint.cli.outcome import CannotRun
 from precision_lint.cli.paths import existing
 from precision_lint.engine.compare_configs import changes
-from precision_lint.engine.explain_config import CannotExplain, Explanation, explained_runs
+from precision_lint.engine.configuration_files import CannotExplain
+from precision_lint.engine.explain_config import explained_runs
+from precision_lint.engine.explained import Explanation
 from precision_lint.engine.options import Options
 from precision_lint.engine.revisions import NoRevision, folder_of
 from precision_lint.engine.session import Session

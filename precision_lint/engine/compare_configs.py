@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from precision_lint.engine.explain_config import Effective, Explained, Explanation, Run
+from precision_lint.engine.explained import Effective, Explained, Explanation, Run
 from precision_lint.model.finding import Finding
 from precision_lint.model.frozen import frozen
 

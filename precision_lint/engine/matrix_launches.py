@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from precision_lint.engine.explain_config import Run, place_of, source_of
+from precision_lint.engine.explained import Run, place_of, source_of
 from precision_lint.engine.matrix_candidate import (
     USUAL,
     Candidate,

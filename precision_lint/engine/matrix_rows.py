@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from precision_lint.engine.explain_config import Run, runs_of
+from precision_lint.engine.explain_config import runs_of
+from precision_lint.engine.explained import Run
 from precision_lint.engine.matrix_candidate import (
     Candidate,
     NotUnderstood,

@@ -53,6 +53,9 @@ _UNPARSED_COMMANDS = frozenset({
 _JUSTFILES = frozenset({"Justfile", "justfile"})
 _EDITOR = (".vscode/launch.json", ".vscode/tasks.json")
 """What an editor starts, in a folder that is else of no interest."""
+_CHECKPOINTS = ".ipynb_checkpoints"
+"""Where Jupyter keeps copies of what it opened."""
+_CONFIGURATIONS = frozenset({"yaml", "json", "toml", "shell"})
 _SHEBANG = regex(rb"#![^\n]*sh\b")
 _DOCKERFILE = regex(r"(?:Docker|Container)file(?:[._-]|$)")
 
@@ -263,10 +266,10 @@ def with_tracked(found: Sequence[Path], root: Path, exclude: Iterable[str]) -> l
 
 
 def unparsed(folders: Sequence[Path], root: Path, exclude: Iterable[str]) -> list[Path]:
-    """The configurations below some folders in formats that are not read, and what else holds
-    commands, in path order.
+    """The configurations below some folders in formats that are not read, copies of configurations,
+    and what else holds commands, in path order.
     """
-    excludes = Excludes(root, exclude)
+    excludes = Excludes(root, (pattern for pattern in exclude if pattern != _CHECKPOINTS))
     walked = (
         path
         for folder in folders
@@ -278,9 +281,14 @@ def unparsed(folders: Sequence[Path], root: Path, exclude: Iterable[str]) -> lis
     return sorted({*walked, *filter(disk.is_file, of_editors)}, key=str)
 
 
+def is_copy(path: Path) -> bool:
+    """True for a copy of a configuration that Jupyter keeps."""
+    return path.parent.name == _CHECKPOINTS and kind_of(path) in _CONFIGURATIONS
+
+
 def _is_unparsed(path: Path) -> bool:
-    if kind_of(path) is not None:
-        return False
+    if kind_of(path) is not None or _CHECKPOINTS in path.parts:
+        return is_copy(path)
     return path.suffix in _UNPARSED or holds_commands(path)
 
 

@@ -15,7 +15,7 @@ from precision_lint.source.text.text import SourceText
 
 if TYPE_CHECKING:
     from precision_lint.engine.compare_configs import ChangedRun
-    from precision_lint.engine.explain_config import Explanation
+    from precision_lint.engine.explained import Explanation
     from precision_lint.engine.matrix import Matrix
 
 _COUNTED = {

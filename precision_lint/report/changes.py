@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from precision_lint.engine.compare_configs import Changed, ChangedRun
-from precision_lint.engine.explain_config import Effective, place_of
+from precision_lint.engine.explained import Effective, place_of
 from precision_lint.facts.frameworks.verdicts import shown
 from precision_lint.report.json_report import dumps
 from precision_lint.report.markdown import code

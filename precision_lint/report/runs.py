@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from precision_lint.engine import registry
-from precision_lint.engine.explain_config import (
+from precision_lint.engine.explained import (
     Effective,
     Explained,
     Explanation,

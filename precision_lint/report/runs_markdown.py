@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from precision_lint.engine.explain_config import Explained, Explanation, Run, source_of
+from precision_lint.engine.explained import Explained, Explanation, Run, source_of
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.report.markdown import code, row
 from precision_lint.report.model import Report

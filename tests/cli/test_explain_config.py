@@ -702,10 +702,16 @@ def test_copies_that_jupyter_keeps_are_no_runs(tmp_path: Path) -> None:
     project(tmp_path, {"run.sh": script, "train.py": "import argparse\n"} | copies | caller)
     for command in (["init", "-q"], ["add", "-f", "."]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True, timeout=60)
-    assert run("explain-config", cwd=tmp_path).out.splitlines() == [
-        "run.sh:1: accelerate",
-        "  compute  mixed_precision = bf16  run.sh:1",
-    ]
+    out = run("explain-config", cwd=tmp_path).out
+    shown = out.splitlines()
+    assert shown[:2] == ["run.sh:1: accelerate", "  compute  mixed_precision = bf16  run.sh:1"]
+    assert out.count("no framework is known to read it") == 3
+    for copy in ("all", "sub/run", "run"):
+        folder, _, name = copy.rpartition("/")
+        place = f"{folder}{'/' if folder else ''}.ipynb_checkpoints/{name}-checkpoint.sh:1"
+        said = [row for row in shown if f"({place})" in row]
+        assert len(said) == 1
+        assert said[0].endswith("; a copy that Jupyter keeps")
 
 
 QUANTIZED = """\

@@ -184,7 +184,7 @@ def test_only_one_module_asks_the_disk_about_names(path: Path) -> None:
 
 
 READING = {"read_text", "read_bytes"}
-NAMED_BY_THE_USER = {"engine/baseline.py", "engine/explain_config.py"}
+NAMED_BY_THE_USER = {"engine/baseline.py", "engine/configuration_files.py"}
 OF_OUR_OWN = {"engine/pitfalls.py", "engine/vendor.py"}
 
 

@@ -179,6 +179,10 @@ class Conflict:
     confidence: Confidence = Confidence.HIGH
     repair: Repair | None = None
 
+    def allows(self, name: str) -> bool:
+        """True for a key that the section `unknown_in` may have."""
+        return name in self.known or bool(self.only and name not in self.only)
+
 
 @frozen
 class Framework:

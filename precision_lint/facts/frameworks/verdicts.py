@@ -365,8 +365,7 @@ def _unknown_keys(
     unknown = [
         Member(section, entry)
         for entry in section.entries
-        if entry.name is not None and entry.name not in conflict.known
-        if not conflict.only or entry.name in conflict.only
+        if entry.name is not None and not conflict.allows(entry.name)
     ]
     if unknown and project.reports(run.file.text.path):
         first = unknown[0]

@@ -247,10 +247,14 @@ class ConfigFiles:
     def python_naming(self, name: str) -> Sequence[Path]:
         """The Python files and notebooks that contain a name of a file."""
         if name not in self._naming:
-            notebooks = (one for one in self.project.files if kind_of(one) == "notebook")
-            code = (*self.project.python_files, *notebooks)
-            self._naming[name] = tuple(one for one in code if self.record("names", one, name))
+            self._naming[name] = tuple(one for one in self._code if self.record("names", one, name))
         return self._naming[name]
+
+    @cached_property
+    def _code(self) -> tuple[Path, ...]:
+        """The Python files and notebooks of the project."""
+        notebooks = (one for one in self.project.files if kind_of(one) == "notebook")
+        return (*self.project.python_files, *notebooks)
 
     def named_in_pages(self, path: Path) -> Sequence[Path]:
         """The documents that contain the name of a file, and may show how a program gets it."""
@@ -259,8 +263,11 @@ class ConfigFiles:
 
     def pages_naming(self, name: str) -> Sequence[Path]:
         """The documents that contain a name of a file."""
-        pages = (one for one in self.project.pages if kind_of(one) == "markdown")
-        return tuple(one for one in pages if self.record("names", one, name))
+        return tuple(one for one in self._pages if self.record("names", one, name))
+
+    @cached_property
+    def _pages(self) -> tuple[Path, ...]:
+        return tuple(one for one in self.project.pages if kind_of(one) == "markdown")
 
     def composes_settings(self, path: Path) -> bool:
         """True if a file with Hydra's `defaults` may be composed of one that a rule looks at."""

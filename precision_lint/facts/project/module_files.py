@@ -33,7 +33,7 @@ class ModuleFiles:
         """The file of the module that a file in `folder` calls `name`; relative names have dots.
 
         An absolute name is searched in the folders from the importer's own up to the project
-        root, which covers scripts, packages and `src` layouts.
+        root, and in the `src` beside each, which covers scripts, packages and `src` layouts.
         """
         return self.located(str(folder), name)
 
@@ -66,11 +66,12 @@ class ModuleFiles:
             for _ in range(dots - 1):
                 folder = os.path.dirname(folder)
             return self._module_file(folder, parts)
-        for base in self._around(folder):
-            if not parts or self._is_named_in(base, parts[0]):
-                found = self._module_file(base, parts)
-                if found is not None:
-                    return found
+        for around in self._around(folder):
+            for base in (around, *self._sources_in(around)):
+                if not parts or self._is_named_in(base, parts[0]):
+                    found = self._module_file(base, parts)
+                    if found is not None:
+                        return found
         return self._module_file(self._root, ["src", *parts])
 
     def _around(self, folder: str) -> Iterator[str]:
@@ -79,6 +80,11 @@ class ModuleFiles:
         while folder.startswith(self._below):
             folder = os.path.dirname(folder)
             yield folder
+
+    def _sources_in(self, folder: str) -> Iterator[str]:
+        """The `src` of a folder, from which its scripts import."""
+        if "src" in self._names_in(folder):
+            yield os.path.join(folder, "src")
 
     def _is_named_in(self, folder: str, first: str) -> bool:
         """False for most names, those of libraries: nothing in a folder is called so."""

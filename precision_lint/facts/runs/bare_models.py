@@ -40,8 +40,12 @@ def without_saved(reading: EffectiveConfig) -> EffectiveConfig:
 
 def is_bare_model(file: ParsedConfig, project: Recording) -> bool:
     """True for the configuration of a model of transformers without weights beside it."""
+    return file.format == "json" and file.fact(is_bare_model, lambda: _is_bare(file, project))
+
+
+def _is_bare(file: ParsedConfig, project: Recording) -> bool:
     found = (one.framework.slug for one in readings(file, project))
-    return file.format == "json" and _SLUG in found and not _has_weights(file)
+    return _SLUG in found and not _has_weights(file)
 
 
 def _has_weights(file: ParsedConfig) -> bool:

@@ -18,7 +18,7 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import CALLED, may_run
 from precision_lint.facts.runs.interpreter.reaching import reached, refuting, undecided
-from precision_lint.facts.runs.taking_calls import is_of_apex
+from precision_lint.facts.runs.taking_calls import holds_them, is_of_apex
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import written_at
 from precision_lint.facts.runs.ways import key_of_holder
@@ -26,7 +26,9 @@ from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
+from precision_lint.source.config.settings_tree import Member
 from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, compared_with_texts
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -34,6 +36,8 @@ _GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "te
 """Words in the names of many programs."""
 _MOST_ALIKE = 3
 """Functions whose places are named together; of more, any one says too little."""
+_MOST_KEPT = 2
+"""Tables and records that keep an option, besides the place that is named."""
 _MOST_CERTAIN = 2
 """The rank of what a library gets: if a run is seen to come there, no other place is guessed."""
 OF_TRAINING = ("autocast", "scaler")
@@ -98,7 +102,7 @@ def _best_of(
             possible = possible or place
     if possible is not None:
         return _possible(possible, ends, places, name, written, evaluator)
-    if idle is not None and idle.kept_by is not None and _has_other_ends(ends, evaluator):
+    if idle is not None and idle.kept_by is not None and _other_ends(ends, evaluator):
         return None
     return idle
 
@@ -147,13 +151,17 @@ def _possible(
     evaluator: Evaluator,
 ) -> Claim | None:
     """A place that a run may come to. Nothing is said of it if there are many such places, or if
-    the run may read the setting for something that is not known.
+    the run may read the setting for something that is not known: but for options that are kept in
+    a table or a record as well, which count as places.
     """
     alike = _alternatives(place, places, evaluator)
     functions = {syntax_tree(each.file).function(each.node) for each in alike}
-    if len(functions) > _MOST_ALIKE or _has_other_ends(ends, evaluator, place):
+    others = _other_ends(ends, evaluator, place)
+    is_option = not isinstance(written.origin, Member) and place.kind not in ("argument", "cast")
+    is_kept = is_option and len(others) <= _MOST_KEPT and all(_is_kept(*end) for end in others)
+    if len(functions) > _MOST_ALIKE or (others and not is_kept):
         return None
-    count = len(alike)
+    count = len(alike) + len(others)
     return Claim(place, count, _condition_of(place, written, name, evaluator) if count == 1 else "")
 
 
@@ -179,15 +187,31 @@ def _condition_of(place: TorchPlace, written: Occurrence, name: str, evaluator: 
     return ""
 
 
-def _has_other_ends(ends: Ends, evaluator: Evaluator, place: TorchPlace | None = None) -> bool:
-    """True if the run may read the setting for something that is not known: not for a condition on
+def _other_ends(
+    ends: Ends, evaluator: Evaluator, place: TorchPlace | None = None
+) -> list[tuple[ast.expr, ParsedPython]]:
+    """Where the run may read the setting for something that is not known: not for a condition on
     the way to a place.
     """
-    return any(
-        reached(node, file, evaluator) is not False
+    return [
+        (node, file)
         for node, file in ends.unknown
+        if reached(node, file, evaluator) is not False
         if place is None or not _is_on_the_way(node, place)
-    )
+    ]
+
+
+def _is_kept(node: ast.expr, file: ParsedPython) -> bool:
+    """True for an entry of a display, and for an argument of a class that holds no settings:
+    `{"amp": args.amp}`, `Report(amp=args.amp)`.
+    """
+    syntax = syntax_tree(file)
+    parent = syntax.parent(node)
+    call = syntax.parent(parent) if isinstance(parent, ast.keyword) else None
+    if isinstance(call, ast.Call):
+        name = callee_name(call)
+        return name[:1].isupper() and not holds_them(name)
+    return isinstance(parent, ast.Dict)
 
 
 def _is_on_the_way(node: ast.expr, place: TorchPlace) -> bool:

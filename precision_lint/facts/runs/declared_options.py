@@ -8,7 +8,6 @@ gets by default and what another value of the option makes of it.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice
@@ -19,9 +18,11 @@ from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import Framework, frameworks
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.becoming import Become, made_of
+from precision_lint.facts.runs.becoming import Become
+from precision_lint.facts.runs.cast_types import made_at
 from precision_lint.facts.runs.claims import OF_TRAINING, claims_of, shown
 from precision_lint.facts.runs.domains import Value, domains
+from precision_lint.facts.runs.entries import programs_having
 from precision_lint.facts.runs.filled_classes import class_of_framework, filled_by
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
@@ -33,7 +34,7 @@ from precision_lint.facts.runs.roles import distinct, of_place, with_keys
 from precision_lint.facts.runs.set_anyway import rivals, with_rivals
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.unread import Unread
-from precision_lint.facts.runs.untaken_options import has_default, programs_having
+from precision_lint.facts.runs.untaken_options import has_default
 from precision_lint.facts.runs.uses import Use, use_of
 from precision_lint.facts.runs.ways import key_of_holder
 from precision_lint.facts.settings.declarations import program_options
@@ -46,6 +47,8 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_OPTIONS = 24
 """Options of one file that are followed."""
+_MOST_PROGRAMS = 3
+"""Programs with an option that are asked for it."""
 _MOST_VALUES = 2
 """Values besides the default that are shown."""
 _MOST_OF_A_KIND = 3
@@ -74,11 +77,15 @@ def meant(options: Unread, project: Recording) -> Meant:
     owners = {file.span_of(each.name): each.owner for each in program_options(file)}
     found: list[EffectiveConfig] = []
     unread: dict[str, list[bool]] = {}
+    count = 0
     for program in programs_having(path, project):
         code = project.config_files.at(program)
-        if code is None:
+        if code is None or count >= _MOST_PROGRAMS:
             continue
         follower = _Follower(environment(program, code, None, project), path, owners)
+        if not any(map(follower.has, left)):
+            continue
+        count += 1
         given: list[tuple[str, Occurrence]] = []
         others: list[Occurrence] = []
         general = [one for one in left if follower.is_general(one.name)]
@@ -148,7 +155,7 @@ class _Follower:
     def rows(self, one: Occurrence) -> Iterator[tuple[str, Occurrence]]:
         """The places that an option is for, each with what it gets."""
         name = self._destination(one)
-        if not has_default(one) or not self._has(one):
+        if not has_default(one) or not self.has(one):
             return
         if not self._is_clear(one, name) or self._always_given(one, name):
             return
@@ -199,30 +206,7 @@ class _Follower:
         own, where one file has several.
         """
         found = self.program.options.get(name, ())
-        called = tuple(
-            each for each in found if self._is_called(each.origin.source.path, each.origin.span)
-        )
-        return called or found
-
-    def _is_called(self, path: Path, span: Span) -> bool:
-        """False for what a function declares that the program never mentions."""
-        file = self.program.project.module(path)
-        if file is None:
-            return True
-        around = (
-            node.name
-            for node in file.tree.body
-            if isinstance(node, ast.FunctionDef)
-            if file.span_of(node).start <= span.start < file.span_of(node).end
-        )
-        name = next(around, "")
-        return not name or self._mentions(name)
-
-    def _mentions(self, name: str) -> bool:
-        """True if a file of the program mentions a function, and not only defines it."""
-        mentioned = re.compile(rf"(?<!def )\b{re.escape(name)}\b")
-        text = self.program.project.config_files.text
-        return any(mentioned.search(text(path)) for path in self.program.paths)
+        return tuple(each for each in found if self.program.makes(each)) or found
 
     def _is_clear(self, one: Occurrence, name: str) -> bool:
         """True if one declaration alone gives the option its default: fields of classes that get it
@@ -244,9 +228,9 @@ class _Follower:
         is_here = declared.origin.source.path == self.path
         return is_here and declared.owner == self._owner(one)
 
-    def _has(self, one: Occurrence) -> bool:
+    def has(self, one: Occurrence) -> bool:
         """False for an option of a parser that only other programs make."""
-        return self._is_called(self.path, one.origin.span)
+        return self.program.calls_around(self.path, one.origin.span)
 
     def _always_given(self, one: Occurrence, name: str) -> str:
         """The class of a field that each call of the class gives: no run has its default."""
@@ -335,12 +319,12 @@ class _Follower:
             return f"with {flag}"
         return f"if {shown(value)}"
 
-    def _made(self, one: Occurrence, name: str, become: Become | None) -> str:
+    def _made(self, one: Occurrence, name: str, place: TorchPlace, become: Become | None) -> str:
         """What a place gets by default, or how that is made of the default."""
         default = self._default(one, name)
         if become is None or not default:
             return f"{default} by default" if default else "its default"
-        made = made_of(become)
+        made = made_at(place, become)
         return f"{made}; {default} by default" if become.by else f"{made} by default"
 
     def _default_of(self, one: Occurrence, name: str) -> object:
@@ -390,7 +374,8 @@ class _Follower:
         ]
         for claim in claims_of(ends, places, name, one, self._evaluator(name, None)):
             if claim.kept_by is None:
-                text = self._made(one, name, ends.become(claim.place, self._default_of(one, name)))
+                become = ends.become(claim.place, self._default_of(one, name))
+                text = self._made(one, name, claim.place, become)
                 yield Use(
                     claim.place, text, False, (one,), one, alike=claim.alike, only_if=claim.only_if
                 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.frameworks.own_commands import own_commands
@@ -23,6 +24,10 @@ _MAIN = regex(
 _STARTS = regex(rb"^(?:for|while)[ \t]|^(?:\w+\.)?(?:main|train|run|Fire|app|cli)\(", re.MULTILINE)
 """A loop, or the call of a main function, at the top of a file."""
 
+_MOST_PROGRAMS = 12
+"""Programs that share what declares an option."""
+_PARSING = regex(r"^\w[\w, ]*=[ \t]*\w+\.parse_(?:known_)?args\(", re.MULTILINE)
+
 
 def entry_points(paths: Iterable[Path], project: Recording) -> Iterator[Path]:
     """The files among `paths` that start something; those that only test the project do not."""
@@ -32,6 +37,17 @@ def entry_points(paths: Iterable[Path], project: Recording) -> Iterator[Path]:
             continue
         if path in scripts or path.name == "__main__.py" or _is_started(path, project):
             yield path
+
+
+def programs_having(path: Path, project: Recording) -> Iterator[Path]:
+    """The programs that have the options of a file: the file itself, if it is started, and those
+    that import it; a script that parses its words at its top and that nothing imports is started.
+    """
+    users = project.users(path)
+    found = [*islice(entry_points((path, *users), project), _MOST_PROGRAMS)]
+    if not found and not users and _PARSING.search(project.config_files.text(path)):
+        found = [path]
+    return iter(found)
 
 
 def _is_started(path: Path, project: Recording) -> bool:

@@ -23,7 +23,6 @@ from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.interpreter.reachable import is_main
 from precision_lint.facts.runs.sections_read import section_of
 from precision_lint.facts.runs.taking_calls import (
     holds_them,
@@ -60,6 +59,7 @@ from precision_lint.source.python.syntax import (
     callee_name,
     compared_with_texts,
     dotted,
+    is_main,
     last_name,
     named_parameters,
     positional_parameters,
@@ -75,7 +75,7 @@ _MOST_PLACES = 24
 """Places of one setting that are looked at."""
 _SAME = frozenset({"lower", "upper", "strip", "casefold", "replace", "split", "removeprefix"})
 """Methods that leave a name nearly as it is."""
-_HANDING_ON = frozenset({"str", "bool", "int", "getattr", "instantiate"})
+_HANDING_ON = frozenset({"str", "bool", "int", "getattr", "eval", "instantiate"})
 """Functions whose result says what they are given."""
 
 _OF_MODULE = frozenset({"parameters", "named_parameters", "buffers", "state_dict"})

@@ -12,6 +12,7 @@ from precision_lint.facts.runs.interpreter.imported_by_name import imported_by_n
 from precision_lint.facts.runs.loading import FORMATS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
 from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar, Sequence
@@ -66,6 +67,7 @@ def keys_of(file: ParsedConfig, project: Recording) -> Keys:
     return keys
 
 
+@fact
 def all_keys(file: ParsedConfig) -> Keys:
     """The keys of a file, whatever code mentions."""
     root = file.documents[0] if file.documents else None

@@ -68,6 +68,11 @@ def foreign_class(mapping: Mapping, file: ParsedConfig, project: Recording) -> s
     """The class of a library that a section of a file, or the nearest one around it, names by its
     path; empty if there is none, or it is one of the project.
     """
+    found = file.fact(foreign_class, lambda: _foreign_classes(file, project))
+    return found.get(id(mapping), "")
+
+
+def _foreign_classes(file: ParsedConfig, project: Recording) -> dict[int, str]:
     found: dict[int, str] = {}
     for each, around in _sections(file.documents):
         written = (each.get(key) for key in (*_CALLED, "target"))
@@ -80,7 +85,7 @@ def foreign_class(mapping: Mapping, file: ParsedConfig, project: Recording) -> s
                 found[id(each)] = "" if is_own or _named(each, project) is not None else text
             case _:
                 found[id(each)] = found.get(id(around), "") if around is not None else ""
-    return found.get(id(mapping), "")
+    return found
 
 
 def is_argument(mapping: Mapping, name: str, file: ParsedConfig) -> bool:

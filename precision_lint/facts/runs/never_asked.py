@@ -105,16 +105,19 @@ def is_never_loaded(file: ParsedConfig, project: Recording) -> bool:
     if not paths or len(paths) > _MOST_CODE or not _is_plain(file):
         return False
 
-    def compute() -> bool:
-        loading = (load for each in paths for load in loads_in(each, path.suffix, project))
-        composing = (each for path in paths for each in composed_in(path, project))
-        return (
-            not hides_reading(path, paths, project)
-            and not any(True for _ in chain(loading, composing))
-            and not may_load(path, paths, project)
-        )
+    return not hides_reading(path, paths, project) and not _is_loaded(path.suffix, project)
 
-    return project.config_files.once(("is never loaded", path.suffix, path.name), compute)
+
+def _is_loaded(suffix: str, project: Recording) -> bool:
+    """True if code of the project loads files of a format, or may do so in an unknown way."""
+    paths = project.config_files.project.python_files
+
+    def compute() -> bool:
+        loading = (load for each in paths for load in loads_in(each, suffix, project))
+        composing = (each for path in paths for each in composed_in(path, project))
+        return any(True for _ in chain(loading, composing)) or may_load(suffix, paths, project)
+
+    return project.config_files.once(("is loaded", suffix), compute)
 
 
 def _is_plain(file: ParsedConfig) -> bool:

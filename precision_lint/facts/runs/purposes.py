@@ -24,7 +24,7 @@ from precision_lint.facts.frameworks.sources import (
 )
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
-from precision_lint.facts.runs.becoming import made_of
+from precision_lint.facts.runs.cast_types import made_at
 from precision_lint.facts.runs.claims import Claim, claims_of, may_be_meant, named_first, shown
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read, is_within
@@ -242,7 +242,8 @@ class Purposes:
                 become = None
                 if written.value is not None:
                     become = self._known[key].become(claim.place, written.value)
-                value, by = made_of(become) if become else _shown_of(written), claim.kept_by
+                value = made_at(claim.place, become) if become else _shown_of(written)
+                by = claim.kept_by
                 if by is not None:
                     value = f"not used: {by.name} is {shown(by.value)}"
                 yield Use(

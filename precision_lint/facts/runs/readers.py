@@ -87,6 +87,10 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
     """The programs that may read a file, the likely ones first: those that read it, that a launch
     gives it to, that name it, or that read a file which names it.
     """
+    return file.fact(possible_readers, lambda: _possible_readers(file, project))
+
+
+def _possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     found = dict.fromkeys((*readers(file, project), *_witnessed(file, project)))
     if not found and len(included := _including(file, project)) == 1:
         found = included
@@ -137,6 +141,10 @@ def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """The programs that load such files and mention most of the keys of one, which nothing else
     tells apart: the one that mentions most of them first. None if something leads to one.
     """
+    return file.fact(likely_readers, lambda: _likely_readers(file, project))
+
+
+def _likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     keys = keys_of(file, project)
     if not keys.precise or is_record(file, project):
         return ()
@@ -155,6 +163,10 @@ def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
 
 def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """The programs that read a file, the best first; none if it says nothing of precision."""
+    return file.fact(readers, lambda: _readers(file, project))
+
+
+def _readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     keys = keys_of(file, project)
     if not keys.precise or is_record(file, project):
         return ()

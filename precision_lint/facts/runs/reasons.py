@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from precision_lint.facts.frameworks.recognition import program_of
-from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.frameworks.recognition import program_of, readings
+from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
 from precision_lint.facts.runs.flows import put_in_place
@@ -50,6 +50,7 @@ def with_reasons(
         replace(
             one,
             reason=one.reason
+            or _of_section(one, rest, project)
             or _of_class(one, project)
             or _of_bare_model(one, rest, project)
             or _reason(one, rest, project)
@@ -58,6 +59,27 @@ def with_reasons(
         )
         for one in rest.settings
     )
+
+
+def _of_section(one: Occurrence, rest: Unread, project: Recording) -> str:
+    """The framework that has a section, and does not have this key in it."""
+    if not isinstance(one.origin, Member) or rest.launch is not None:
+        return ""
+    lacking = rest.file.fact(_of_section, lambda: dict(_lacking(rest.file, project)))
+    return lacking.get(id(one.origin.entry), "")
+
+
+def _lacking(file: ParsedConfig, project: Recording) -> Iterator[tuple[int, str]]:
+    """The entries of sections that a framework has without them."""
+    for reading in readings(file, project):
+        source = reading.source
+        for conflict in reading.framework.conflicts if isinstance(source, MappingSource) else ():
+            name = conflict.unknown_in
+            section = source.section(name) if name and isinstance(source, MappingSource) else None
+            for entry in section.entries if section is not None else ():
+                if entry.name is not None and not conflict.allows(entry.name):
+                    reason = f"the `{name}` section of {reading.framework.name} has no such key"
+                    yield id(entry), reason
 
 
 def _of_class(one: Occurrence, project: Recording) -> str:

@@ -40,10 +40,12 @@ _WRITING = regex(r"\bjson\.dumps?\(")
 
 _OUTPUT = regex(r"(?:^|_)(?:out|output|save|log|logging|run|result|results|exp)_(?:dir|path)$")
 """Names of the folder that a run writes to."""
+_IN_OUTPUT = "it is in the folder that it names for its output"
+_NOT_SEEN = "no program is seen to read it"
 _LEAST_PARTS = 2
 _OF_TOOLS = regex(
-    r"(?:^|/)(?:\.hydra/(?:config|hydra|overrides)|version_\d+/hparams"
-    r"|wandb/(?:run-|offline-run-|latest-run)[^/]*/files/[\w-]+)\.(?:ya?ml|json)$"
+    r"(?:^|/)(?:(?P<Hydra>\.hydra/(?:config|hydra|overrides))|(?P<Lightning>version_\w+/hparams)"
+    r"|(?P<wandb>wandb/(?:run-|offline-run-|latest-run)[^/]*/files/[\w-]+))\.(?:ya?ml|json)$"
 )
 """What Hydra, the loggers of Lightning and wandb write of each run."""
 
@@ -51,6 +53,19 @@ _OF_TOOLS = regex(
 def is_written_by_tool(path: Path) -> bool:
     """True for a file that a tool writes of each run, by the name that the tool gives it."""
     return _OF_TOOLS.search(path.as_posix()) is not None
+
+
+def kept_of_run(file: ParsedConfig, project: Recording) -> str:
+    """Who wrote a file that says with which settings a run was started; empty for other files, and
+    for those with the outcomes of a run.
+    """
+    path = file.text.path
+    match = _OF_TOOLS.search(path.as_posix())
+    if match is None and not _lies_in_its_output(file, project):
+        return ""
+    is_named = bool(project.config_files.named_in_python(path))
+    why = f"{match.lastgroup} wrote it for a run" if match is not None else _IN_OUTPUT
+    return why if is_named else f"{why}; {_NOT_SEEN}"
 
 
 def is_record(file: ParsedConfig, project: Recording) -> bool:

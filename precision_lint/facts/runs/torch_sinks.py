@@ -66,6 +66,9 @@ _QUANTIZED: Mapping[str, SinkKind] = {
 }  # fmt: skip
 """Arguments of loaders, of transformers before 5 and of Unsloth, that switch quantization on."""
 _PLAIN_REGION = "torch.cuda.amp.autocast"
+_REGIONS = frozenset({_PLAIN_REGION, "torch.autocast", "torch.amp.autocast"})
+_OF_DEVICES: Mapping[object, str] = {"cuda": "float16", "cpu": "bfloat16"}
+"""The dtypes of regions on devices."""
 """A class of regions that a function may return, or a name may stand for:
 `with get_autocast(args.precision)():`.
 """
@@ -156,12 +159,16 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
                 yield TorchPlace("autocast", node, file, _given_to(name, syntax), plain="float16")
                 yield from _entered(name, file, syntax)
             case ast.Assign(targets=[target], value=ast.IfExp() as value):
-                if (enabled := _chosen_region(value, syntax)) is not None:
+                if (chosen := _chosen_region(value, syntax)) is not None:
+                    enabled, name = chosen
                     dtype = _given_to(last_name(target), syntax)
-                    yield TorchPlace("autocast", node, file, dtype, "float16", enabled)
+                    device = _device_of(last_name(target), syntax)
+                    plain = _plain(name, device)
+                    yield TorchPlace("autocast", node, file, dtype, plain, enabled, device)
             case ast.Return(value=ast.IfExp() as value):
-                if (enabled := _chosen_region(value, syntax)) is not None:
-                    yield TorchPlace("autocast", node, file, None, "float16", enabled)
+                if (chosen := _chosen_region(value, syntax)) is not None:
+                    enabled, name = chosen
+                    yield TorchPlace("autocast", node, file, None, _plain(name, None), enabled)
 
 
 def _quantized(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
@@ -182,13 +189,29 @@ def _entered(region: str, file: ParsedPython, syntax: SyntaxTree) -> Iterator[To
             yield TorchPlace("autocast", call, file, _keyword(call, "dtype"), "float16", enabled)
 
 
-def _chosen_region(node: ast.IfExp, syntax: SyntaxTree) -> ast.expr | None:
-    """When the class of regions is chosen: `autocast if args.amp else nullcontext`."""
-    if qualified(node.body, syntax.names) == _PLAIN_REGION:
-        return node.test
-    if qualified(node.orelse, syntax.names) == _PLAIN_REGION:
-        return ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
+def _chosen_region(node: ast.IfExp, syntax: SyntaxTree) -> tuple[ast.expr, str] | None:
+    """When the class of regions is chosen, `autocast if args.amp else nullcontext`, and which."""
+    if (name := qualified(node.body, syntax.names)) in _REGIONS:
+        return node.test, name
+    if (name := qualified(node.orelse, syntax.names)) in _REGIONS:
+        return ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test), name
     return None
+
+
+def _device_of(region: str, syntax: SyntaxTree) -> ast.expr | None:
+    """The device that is given where a class of regions under another name is called."""
+    given = (
+        _keyword(call, "device_type") or next(iter(call.args), None)
+        for call in syntax.calls(region)
+    )
+    return next(filter(None, given), None)
+
+
+def _plain(region: str, device: ast.expr | None) -> str | None:
+    """The dtype of a region for which none is given."""
+    if region == _PLAIN_REGION:
+        return "float16"
+    return _OF_DEVICES.get(device.value) if isinstance(device, ast.Constant) else None
 
 
 def _given_to(region: str, syntax: SyntaxTree) -> ast.expr | None:
@@ -240,7 +263,7 @@ def _autocast(
         node,
         file,
         dtype,
-        {"cuda": "float16", "cpu": "bfloat16"}.get(made.device or ""),
+        _OF_DEVICES.get(made.device or ""),
         made.argument("enabled"),
         made.argument("device_type") if made.is_generic else None,
         is_hidden=made.has_stars,

@@ -64,13 +64,14 @@ def _names(part: EffectiveConfig) -> Iterator[str]:
 
 
 def _in_sections(part: EffectiveConfig, source: MappingSource) -> Iterator[Span]:
-    """The entries of the sections whose keys a framework lists."""
+    """The entries of the sections whose keys a framework lists, but for those that they lack."""
     for conflict in part.framework.conflicts:
         section: Mapping | None = (
             source.section(conflict.unknown_in) if conflict.unknown_in else None
         )
         if section is not None:
-            yield from (entry.span for entry in section.entries)
+            known = (each for each in section.entries if each.name and conflict.allows(each.name))
+            yield from (entry.span for entry in known)
 
 
 def written_at(one: Occurrence) -> Written:

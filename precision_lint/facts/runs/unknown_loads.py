@@ -42,11 +42,11 @@ _KNOWN = _OF_DATA | sys.stdlib_module_names
 """Libraries that load no configuration, and those whose loaders are known."""
 
 
-def may_load(path: Path, paths: Sequence[Path], project: Recording) -> bool:
-    """True if code of some files may load files like one in a way that is not known."""
+def may_load(suffix: str, paths: Sequence[Path], project: Recording) -> bool:
+    """True if code of some files may load files of a format in a way that is not known."""
     for file in filter(None, map(project.module, paths)):
         for node in file.nodes:
-            if isinstance(node, ast.Call) and _may_load(node, path.suffix, file, project):
+            if isinstance(node, ast.Call) and _may_load(node, suffix, file, project):
                 return True
     return False
 

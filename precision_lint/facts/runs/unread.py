@@ -21,6 +21,7 @@ from precision_lint.source.text.text import SourceText
 _MOST = 200
 """Settings of one file; where there are more, it is a table of some kind."""
 _NOT_FOLLOWED = "commands in such a file are not followed"
+_NOT_READ = "the text around it is not read as a command"
 
 
 @frozen(slots=False)
@@ -38,6 +39,15 @@ class Unread:
 def unread(file: ParsedConfig, runs: Iterable[EffectiveConfig]) -> Iterator[Unread]:
     """What a file says of precision that none of its runs understands."""
     known = understood(runs)
+    found = [*_of_parts(file, known)]
+    yield from found
+    if file.format == "markdown":
+        said = {written_at(one) for rest in found for one in rest.settings}
+        yield from _of_text(file, known | said)
+
+
+def _of_parts(file: ParsedConfig, known: frozenset[Written]) -> Iterator[Unread]:
+    """What is not understood of a file, and of the configurations inside of it."""
     for each in (file, *(embedded.file for embedded in file.embedded)):
         if each.script is not None:
             yield from _of_script(each, known)
@@ -45,6 +55,22 @@ def unread(file: ParsedConfig, runs: Iterable[EffectiveConfig]) -> Iterator[Unre
             found = _distinct(islice(of_documents(each, known), _MOST))
             if found:
                 yield Unread(each, each.documents[0].span, None, found)
+
+
+def _of_text(file: ParsedConfig, known: frozenset[Written]) -> Iterator[Unread]:
+    """The options in commands of a document that are not read: a block that cannot be parsed, or
+    that lists what could be written.
+    """
+    path = file.text.path
+    spans = [span for at, span in known if at == path]
+    found = (
+        replace(one, reason=_NOT_READ)
+        for one in of_commands(file)
+        if not any(span.start <= one.origin.span.start < span.end for span in spans)
+    )
+    if settings := tuple(islice(found, _MOST)):
+        span = Span(settings[0].origin.span.start, len(file.text.text))  # its scripts have others
+        yield Unread(file, span, None, settings)
 
 
 def unread_lines(text: SourceText, format: Format) -> Iterator[Unread]:

@@ -30,7 +30,8 @@ _COMMAND = regex(
     re.MULTILINE | re.IGNORECASE,
 )
 """A line that starts a program of Python, and is no comment."""
-_CONTINUED = regex(r"(?:[^\n]*[\\^`][ \t\r]*\n)*[^\n]*")
+_CONTINUED = regex(r"(?:[^\n]*[\\^`][ \t\r]*(?:#[^\n]*)?\n)*[^\n]*")
+"""A command with the lines that continue it, also where a comment follows the backslash."""
 _WORDS = regex(r"\"args\"[ \t]*:[ \t]*\[[^\]]*\]")
 """The words of a command as an editor keeps them."""
 

@@ -6,14 +6,12 @@ A program has them although no command of the project starts it: who does gets t
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Set
-from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, typed
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.entries import entry_points
+from precision_lint.facts.runs.made_classes import gives, is_made, making_method
 from precision_lint.facts.runs.understood import Written
 from precision_lint.facts.settings.declarations import (
     MARKERS,
@@ -23,48 +21,27 @@ from precision_lint.facts.settings.declarations import (
 from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import is_setting_of_precision
 from precision_lint.model.finding import Span
-from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree
 
-_MOST_PROGRAMS = 3
-"""Programs that share what declares an option."""
-_PARSING = regex(r"^\w[\w, ]*=[ \t]*\w+\.parse_(?:known_)?args\(", re.MULTILINE)
 _DEFAULTS = frozenset({"default", "default_factory", "factory"})
 _NO_DEFAULT = "it has no default"
 _SET = "it is set in"
-_GIVES = " makes the object: what it gives is not followed"
+_GIVES = " gives it"
+_MAKES = " makes the object: what it gives is not followed"
+_NOT_MADE = "no program is seen to make an object of "
 _LONGEST = 40
 """Characters of a default that are shown."""
 
 
 def untaken(path: Path, known: Set[Written], project: Recording) -> tuple[Occurrence, ...]:
     """The options of precision that a Python file declares, without those that runs show."""
-    if not _may_declare(path) or (project.is_secondary(path) and not _is_used(path, project)):
+    if not _may_declare(path):
         return ()
     file = project.module(path)
     return tuple(_untaken(file, known, project)) if file is not None else ()
-
-
-def programs_having(path: Path, project: Recording) -> Iterator[Path]:
-    """The programs that have the options of a file: the file itself, if it is started, and those
-    that import it; a script that parses its words at its top and that nothing imports is started.
-    """
-    users = project.users(path)
-    found = [*islice(entry_points((path, *users), project), _MOST_PROGRAMS)]
-    if not found and not users and _PARSING.search(project.config_files.text(path)):
-        found = [path]
-    return iter(found)
-
-
-def _is_used(path: Path, project: Recording) -> bool:
-    """True for a file that is named like a test, and that a program of the project imports."""
-    users = project.users(path) if project.is_test(path) else ()
-    return any(not project.is_secondary(user) for user in users)
 
 
 def _may_declare(path: Path) -> bool:
@@ -83,50 +60,25 @@ def _untaken(file: ParsedPython, known: Set[Written], project: Recording) -> Ite
         value = _constant(option.default)
         if not is_setting_of_precision(name, value):
             continue
-        method = ""
-        if not option.is_parsed and not _is_made(option.owner, file.text.path, project):
-            method = _making(option, file, project)
-            if not method:
-                continue
         whole = file.span_of(option.whole)
         if not any(_meet(whole, span) for span in here):
             place = CodePlace(file.span_of(option.name))
-            reason = _without_default(option, file) or _reason(option.default, file)
-            reason = f"{method}{_GIVES}" if method else reason
+            reason = _of_owner(option, file, project) or _without_default(option, file)
+            reason = reason or _reason(option.default, file)
             yield Occurrence(name, value, place, config, reason=reason)
 
 
-def _is_made(owner: str, path: Path, project: Recording) -> bool:
-    """True if a program makes an object of a class, or gives the class to what fills it."""
-    name = re.escape(owner)
-    made = (
-        rf"(?<!class )\b{name}\(|(?:default_factory\s*=|\bstructured\()\s*{name}\b"
-        rf"|(?:cli|Parser|parse|wrap)\([^)\n]*\b{name}\b"
-    )
-    return any(project.reaches(program, made) for program in programs_having(path, project))
-
-
-def _making(option: ProgramOption, file: ParsedPython, project: Recording) -> str:
-    """The method of a class that makes an object of it (`return cls(**values)`), if code that is
-    no test calls that method.
-    """
-    owner = syntax_tree(file).parent(option.whole)
-    for method in owner.body if isinstance(owner, ast.ClassDef) else ():
-        if isinstance(method, FunctionDefinition) and _makes_own(method):
-            name = f"{option.owner}.{method.name}"
-            called = rf"\b{re.escape(name)}\(".encode()
-            paths = project.python_sources_matching(called)
-            if not all(project.is_secondary(path) for path in paths):
-                return name
-    return ""
-
-
-def _makes_own(method: FunctionDefinition) -> bool:
-    """True for a method that calls its class."""
-    return any(
-        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "cls"
-        for each in walk(method)
-    )
+def _of_owner(option: ProgramOption, file: ParsedPython, project: Recording) -> str:
+    """Why the default of a field may count for nothing: no program is seen to call its class."""
+    path, owner = file.text.path, option.owner
+    if option.is_parsed or is_made(owner, path, project):
+        return ""
+    node = syntax_tree(file).parent(option.whole)
+    method = making_method(node, project) if isinstance(node, ast.ClassDef) else None
+    if method is None:
+        return f"{_NOT_MADE}{owner}"
+    is_given = isinstance(option.name, ast.Name) and gives(method, option.name.id)
+    return f"{owner}.{method.name}{_GIVES if is_given else _MAKES}"
 
 
 def _constant(node: ast.expr | None) -> object:
@@ -144,8 +96,11 @@ def _meet(one: Span, other: Span) -> bool:
 
 
 def has_default(one: Occurrence) -> bool:
-    """False for a field that nothing but its class, or a call of it, gives a value."""
-    return not one.reason.startswith((_NO_DEFAULT, _SET)) and not one.reason.endswith(_GIVES)
+    """False for a field that nothing but its class, or a call of it, gives a value, and for one of
+    a class that nothing makes.
+    """
+    is_given = one.reason.startswith((_NO_DEFAULT, _SET)) or one.reason.endswith(_GIVES)
+    return not (is_given or one.reason.startswith(_NOT_MADE))
 
 
 def _without_default(option: ProgramOption, file: ParsedPython) -> str:

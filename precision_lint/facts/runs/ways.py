@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from precision_lint.facts.runs.interpreter.started import offered
 from precision_lint.facts.runs.taking_calls import is_option_of_precision, written_out
 from precision_lint.facts.runs.torch_sinks import TorchPlace, torch_places
+from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
@@ -19,6 +20,16 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 _GETTER = regex(r"(?:^|_)(?:get|select|lookup)(?:_|$)|^r?getattr$|(?:^|_)get$")
 """Functions that read a member by its name, and their first argument is what holds it."""
 _CASTS = frozenset({"float", "half", "bfloat16", "double"})
+_CONVERTING = regex(r"(?:convert_)?to_(fp16|bf16|fp32|float16|bfloat16|float32|half)")
+"""Methods of networks that cast what they hold: `model.convert_to_fp16()`."""
+_SHORT = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
+
+
+def cast_by(method: str) -> str:
+    """The type that a method casts to by its name; empty for any other method."""
+    match = _CONVERTING.fullmatch(method)
+    name = match[1] if match is not None else method if method in _CASTS else ""
+    return ALIASES.get(name) or _SHORT.get(name, name)
 
 
 @fact
@@ -37,11 +48,14 @@ def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[Tor
     """The places in a part of a file."""
     start, end = node.lineno, node.end_lineno or 0
     for place in torch_places(file):
-        if place.is_module and start <= place.node.lineno <= end:
-            yield place
+        if start <= place.node.lineno <= end:
+            if place.is_module:
+                yield place
+            elif place.kind == "weights" and place.subject:  # only its name says what it is
+                yield TorchPlace("cast", place.node, file, subject=place.subject)
     for each in walk(node):
         match each:
-            case ast.Call(func=ast.Attribute(value=cast, attr=method), args=[]) if method in _CASTS:
+            case ast.Call(func=ast.Attribute(value=cast, attr=method), args=[]) if cast_by(method):
                 yield TorchPlace("cast", each, file, subject=dotted(cast) or "a tensor")
             case ast.Call(
                 func=ast.Attribute(

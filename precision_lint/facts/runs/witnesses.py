@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from pathlib import Path, PurePosixPath
 
 from precision_lint.facts.frameworks.launches import Launch
@@ -478,14 +478,22 @@ def _names_it(text: str, found: Path | None, path: Path, program: Path, project:
 def _around(path: Path, project: Recording) -> Iterator[ParsedConfig]:
     """The scripts and pages in the folders around a file: `--config configs/${task}_half.yaml`."""
     for folder in path.parents[:_MOST_FOLDERS]:
-        names = _names_in(folder)
-        shown = [name for name in names if name.endswith(_SHOWING)]
-        for name in shown[:_MOST_SCRIPTS]:
-            script = project.config_files.at(folder / name)
+        for shown in _shown_in(folder, project):
+            script = project.config_files.at(shown)
             if script is not None:
                 yield script
         if folder == project.root:
             return
+
+
+def _shown_in(folder: Path, project: Recording) -> tuple[Path, ...]:
+    """The first scripts and pages of a folder."""
+
+    def compute() -> tuple[Path, ...]:
+        names = (name for name in _names_in(folder) if name.endswith(_SHOWING))
+        return tuple(folder / name for name in islice(names, _MOST_SCRIPTS))
+
+    return project.config_files.once(("shown in", folder), compute)
 
 
 def _may_name(word: str, path: Path) -> bool:
@@ -513,12 +521,15 @@ def _writes_there(launch: Launch, path: Path, project: Recording) -> bool:
 
 def _beside(path: Path, project: Recording) -> Iterator[Path]:
     """The files of the same kind in the folder of a file, the first by name."""
-    count = 0
-    for name in _names_in(path.parent):
-        other = path.parent / name
-        if other != path and other.suffix == path.suffix and count < _MOST_SIBLINGS:
-            count += 1
-            yield other
+    folder, suffix = path.parent, path.suffix
+
+    def compute() -> tuple[Path, ...]:
+        paths = (folder / name for name in _names_in(folder) if name.endswith(suffix))
+        alike = (path for path in paths if path.suffix == suffix)
+        return tuple(islice(alike, _MOST_SIBLINGS + 1))
+
+    alike = project.config_files.once(("of one kind in", folder, suffix), compute)
+    yield from islice((other for other in alike if other != path), _MOST_SIBLINGS)
 
 
 def takes_words(parts: Iterable[Path], project: Recording) -> bool:

@@ -18,22 +18,30 @@ from precision_lint.source.python.syntax import last_name, with_defaults
 
 MARKERS = (
     b"add_argument", b".option(", b"typer", b"DEFINE_", b"dataclass", b"BaseModel",
-    b"BaseSettings", b"environ", b"set_defaults",
+    b"BaseSettings", b"environ", b"set_defaults", b"(Tap", b".Tap)", b"configclass",
 )  # fmt: skip
 """What a Python file holds if it declares settings."""
 
-SETTINGS_CLASS = regex(r"Config|Cfg|Arg(?:ument)?s|Option|Opts|Settings|Param(?:eter)?s|H[Pp]arams")
-"""Names of classes whose fields are settings, and not the state of some object."""
+SETTINGS_CLASS = regex(
+    r"Config|Cfg|CFG|Arg(?:ument)?s|Option|Opts|Settings|Param(?:eter)?s|H[Pp]arams"
+    r"|(?:^|_)(?:config|cfg|args|arguments|options|opts|settings|params|hparams)$"
+)
+"""Names of classes whose fields are settings, and not the state of some object: `TrainConfig`, and
+`train_config`.
+"""
 
 _FILLED = ("Arguments", "Args")
 """What the names of classes end in that a parser fills from the command line."""
 
 _IMPLIED = {"store_true": False, "store_false": True}
 """The default of an option that is a switch, where none is given."""
+_SINGLE_DASH = regex(r"-[A-Za-z][\w-]+")
+"""`-dtype`, which argparse takes like `--dtype`."""
 _SWITCHES = frozenset({*_IMPLIED, "BooleanOptionalAction"})
 _FIELDS = frozenset({"field", "Field", "ib", "attrib"})
 _ATTRS = frozenset({"define", "frozen", "mutable", "s", "attrs"})
-_MODELS = frozenset({"BaseModel", "BaseSettings"})
+_MODELS = frozenset({"BaseModel", "BaseSettings", "Tap"})
+"""Base classes of pydantic, and that of typed-argument-parser."""
 
 
 def declared(file: ParsedPython) -> Iterator[Declaration]:
@@ -240,10 +248,11 @@ def _declarations(node: ast.AST) -> Iterator[_Declaration]:
 
 
 def _option(call: ast.Call) -> Iterator[_Declaration]:
-    """`parser.add_argument("--dtype", …)`, `@click.option("--dtype", …)`."""
+    """`parser.add_argument("--dtype", …)`, `@click.option("--dtype", …)`, also with one dash."""
     names = [name for name in map(_string, call.args) if name]
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     long = [name for name in names if name.startswith("--")]
+    long = long or [name for name in names if _SINGLE_DASH.fullmatch(name)]
     plain = [name for name in names if not name.startswith("-")]
     destination = _string(given["dest"]) if "dest" in given else None
     name = destination or next(iter([*plain, *long]), None)
@@ -384,7 +393,7 @@ def _holds_settings(node: ast.ClassDef) -> bool:
     )
     bases = map(_word, node.bases)
     return SETTINGS_CLASS.search(node.name) is not None and (
-        any("dataclass" in name or name in _ATTRS for name in decorators)
+        any("dataclass" in name or name == "configclass" or name in _ATTRS for name in decorators)
         or any(name in _MODELS or SETTINGS_CLASS.search(name) for name in bases)
     )
 

@@ -39,8 +39,8 @@ _SETTING = regex(
 _SWITCHING = frozenset({"enabled", "enable", "use"})
 _SCALER = regex(r"(?:^|_)(?:grad_?scal(?:er|ing)|loss_scaler?)$", re.IGNORECASE)
 """Names of what scales losses against underflow, or switches that on."""
-_POWER = "initial_scale_power"
-"""The first scale of DeepSpeed, as a power of two."""
+_OF_SCALE = frozenset({"initial_scale_power", "hysteresis"})
+"""The first scale of DeepSpeed, as a power of two, and how many overflows lower a scale."""
 _CAMEL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
 """Between the words of `useAmp`."""
 _ALSO_CHOOSING = regex(
@@ -186,8 +186,8 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
         return True
     if isinstance(value, str | None) and _OF_SHARDS.search(name.replace("-", "_")):
         return value is None or _CHOICE.fullmatch(value) is not None
-    if name == _POWER and isinstance(value, int):
-        return True
+    if name in _OF_SCALE and isinstance(value, int):
+        return name != "hysteresis" or is_about_precision(section)
     name = (section if name.lower() in _SWITCHING else name).replace("-", "_")
     if _SCALER.search(name) and (isinstance(value, bool) or value == "dynamic"):
         return True

@@ -106,3 +106,14 @@ def span_of(
         text.offset_of_utf8(node.lineno, node.col_offset),
         text.offset_of_utf8(node.end_lineno, node.end_col_offset),
     )
+
+
+def is_main(node: ast.If) -> bool:
+    """True for `if __name__ == "__main__":`."""
+    match node.test:
+        case (
+            ast.Compare(left=ast.Name(id="__name__"))
+            | ast.Compare(comparators=[ast.Name(id="__name__")])
+        ):
+            return True
+    return False

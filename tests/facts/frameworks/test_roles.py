@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.engine.explain_config import explained
+from precision_lint.engine.explained import explained
 from precision_lint.facts.frameworks.runs import runs
 from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.unread import unread

@@ -64,6 +64,28 @@ def test_so_does_one_around_which_a_condition_stands(tmp_path: Path) -> None:
     assert "off by default; tf32 with --tf32 (matmul, train.py:9)" in out
 
 
+@pytest.mark.parametrize(
+    ("entered", "shown"),
+    [
+        ('scope("cuda")', "float16 by default; off with full"),
+        ('scope("cpu")', "bfloat16 by default; off with full"),
+        ('scope("cuda", dtype=torch.bfloat16)', "bfloat16 by default; off with full"),
+        ('scope(device_type="cuda")', "float16 by default; off with full"),
+    ],
+)
+@pytest.mark.parametrize("library", ["torch", "torch.amp"])
+def test_a_class_of_regions_that_an_option_chooses(
+    library: str, entered: str, shown: str, tmp_path: Path
+) -> None:
+    declared = (
+        'parser.add_argument("--precision", choices=["full", "autocast"], default="autocast")'
+    )
+    chosen = 'scope = autocast if args.precision == "autocast" else nullcontext'
+    body = f"from {library} import autocast", chosen, f"with {entered}:", "    pass"
+    out = explained(tmp_path, program(declared, *body))
+    assert f"{shown} (autocast, train.py:9)" in out
+
+
 def test_the_choices_of_an_option_are_followed(tmp_path: Path) -> None:
     declared = 'parser.add_argument("--kind", default="bf16", choices=["bf16", "fp16"])'
     table = "kinds = {'bf16': torch.bfloat16, 'fp16': torch.float16}"
@@ -157,8 +179,13 @@ def test_the_default_of_a_field_that_each_call_gives_counts_for_nothing(tmp_path
     assert "by default" not in out
 
 
-def test_a_class_of_which_no_program_makes_an_object_has_no_options(tmp_path: Path) -> None:
-    assert "use_bf16" not in explained(tmp_path, {"train.py": CONFIG.format("pass")})
+NOT_MADE = "no program is seen to make an object of TrainConfig"
+
+
+def test_a_field_of_a_class_of_which_no_program_makes_an_object_is_listed(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": CONFIG.format("pass")})
+    assert f"not understood: use_bf16 (train.py:6); {NOT_MADE}" in out
+    assert "by default" not in out
 
 
 @pytest.mark.parametrize("holder", ["OmegaConf.", "omegaconf.OmegaConf.", ""])
@@ -176,23 +203,33 @@ METHOD = """
 def train("""
 
 
+@pytest.mark.parametrize("given", ["**read(path)", "lr=read(path)", "lr=0.1, **read(path)"])
+def test_a_class_that_its_own_method_makes_has_options(given: str, tmp_path: Path) -> None:
+    code = CONFIG.replace("\ndef train(", METHOD.replace("{}", f"cls({given})"))
+    out = explained(tmp_path, {"train.py": code.format("train(TrainConfig.load(path))")})
+    assert "true by default (autocast, train.py:13)" in out
+    assert "not understood" not in out
+
+
 @pytest.mark.parametrize(
-    ("made", "files"),
+    ("made", "call", "files", "reason"),
     [
-        ("cls(**read(path))", {}),
-        ("cls(lr=read(path))", {}),
-        ("cls.of(cls(use_bf16=False))", {}),
-        ("cls(**read(path))", {"other/run.py": "TrainConfig.load('a.json')\n"}),
+        ("cls.of(cls(use_bf16=False))", "train(TrainConfig.load(path))", {}, "gives it"),
+        ("cls(use_bf16=read(path))", "train(TrainConfig.load(path))", {}, "gives it"),
+        (
+            "cls(**read(path))",
+            "pass",
+            {"other/run.py": "TrainConfig.load('a.json')\n"},
+            "makes the object: what it gives is not followed",
+        ),
     ],
 )
-def test_a_class_that_its_own_method_makes_is_listed(
-    made: str, files: dict[str, str], tmp_path: Path
+def test_what_its_own_method_gives_is_listed(
+    made: str, call: str, files: dict[str, str], reason: str, tmp_path: Path
 ) -> None:
     code = CONFIG.replace("\ndef train(", METHOD.replace("{}", made))
-    call = "pass" if files else "train(TrainConfig.load(path))"
     out = explained(tmp_path, {"train.py": code.format(call)} | files)
-    reason = "TrainConfig.load makes the object: what it gives is not followed"
-    assert f"not understood: use_bf16 (train.py:6); {reason}" in out
+    assert f"not understood: use_bf16 (train.py:6); TrainConfig.load {reason}" in out
     assert "by default" not in out
 
 
@@ -210,11 +247,13 @@ def test_a_class_that_its_own_method_makes_is_listed(
         ("cls(**read(path))", "restructured(TrainConfig)", {}),
     ],
 )
-def test_a_class_that_nothing_is_seen_to_make_is_not(
+def test_a_class_that_nothing_is_seen_to_make_has_no_default(
     made: str, call: str, files: dict[str, str], tmp_path: Path
 ) -> None:
     code = CONFIG.replace("\ndef train(", METHOD.replace("{}", made))
-    assert "use_bf16" not in explained(tmp_path, {"train.py": code.format(call)} | files)
+    out = explained(tmp_path, {"train.py": code.format(call)} | files)
+    assert f"not understood: use_bf16 (train.py:6); {NOT_MADE}" in out
+    assert "by default" not in out
 
 
 def test_what_nothing_reads_is_said(tmp_path: Path) -> None:
@@ -235,6 +274,112 @@ def test_what_is_not_followed_is_listed(body: str, tmp_path: Path) -> None:
     out = explained(tmp_path, program(AMP, body))
     assert "train.py: options of the program" in out
     assert 'not understood: "--amp" (train.py:6)' in out
+
+
+@pytest.mark.parametrize(
+    ("cast", "kind"),
+    [
+        ("model = model.half()", "float16"),
+        ("model = model.to(torch.bfloat16)", "bfloat16"),
+        ("model.to(device, dtype=torch.half)", "float16"),
+        ("model = model.to(dtype=kind)", "true"),
+        ("model.convert_to_fp16()", "float16"),
+        ("model.to_bf16()", "bfloat16"),
+    ],
+)
+def test_the_type_of_a_cast_that_a_switch_turns_on(cast: str, kind: str, tmp_path: Path) -> None:
+    declared = 'parser.add_argument("--full-precision", action="store_true")'
+    body = "model, kind = load(), choose()", "if not args.full_precision:", f"    {cast}"
+    out = explained(tmp_path, program(declared, *body))
+    assert f"{kind} by default (cast of model, train.py:10)" in out
+
+
+@pytest.mark.parametrize("call", ["model.to_fp16_dict()", "model.convert()", "to_fp16(model)"])
+def test_other_methods_cast_nothing(call: str, tmp_path: Path) -> None:
+    declared = 'parser.add_argument("--full-precision", action="store_true")'
+    out = explained(tmp_path, program(declared, "if not args.full_precision:", f"    {call}"))
+    assert "cast of" not in out
+
+
+OTHER = """\
+import argparse
+import torch
+
+def parse_args():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--amp", action="store_true", default=True)
+    return parser.parse_args()
+
+def helper():
+    return 1
+
+def main():
+    print(parse_args().amp)
+
+if __name__ == "__main__":
+    main()
+"""
+OWN = """\
+import argparse
+import torch
+{}
+
+def parse_args():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--amp", action="store_true")
+    return parser.parse_args()
+
+def main():
+    args = parse_args()
+    region = torch.autocast("cuda", dtype=torch.float16, enabled=args.amp)
+    {}
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "called"),
+    [
+        ("from other import helper", "helper()"),
+        ("import other", "other.helper()"),
+        ("from other import helper", "print('the main process')"),
+    ],
+)
+def test_the_parser_of_another_program_that_is_imported_counts_for_nothing(
+    imported: str, called: str, tmp_path: Path
+) -> None:
+    files = {"train.py": OWN.format(imported, called), "other.py": OTHER}
+    out = explained(tmp_path, files)
+    assert "off by default; float16 with --amp (autocast, train.py:12)" in out
+
+
+@pytest.mark.parametrize(
+    ("imported", "called"),
+    [
+        ("import other", "other.main()"),
+        ("import other", "other.parse_args()"),
+        ("from other import main as run", "run()"),
+    ],
+)
+def test_one_that_is_called_does(imported: str, called: str, tmp_path: Path) -> None:
+    files = {"train.py": OWN.format(imported, called), "other.py": OTHER}
+    out = explained(tmp_path, files)
+    assert "by default" not in out
+    assert 'not understood: "--amp" (train.py:7)' in out
+
+
+def test_the_programs_that_have_an_option_are_asked_for_it(tmp_path: Path) -> None:
+    options = (
+        "import argparse\ndef of_training():\n    parser = argparse.ArgumentParser()\n"
+        f"    {AMP}\n    return parser.parse_args()\ndef of_inference():\n    return None\n"
+    )
+    started = "import options\nif __name__ == '__main__':\n    args = options.of_inference()\n"
+    train = "import torch\n" + started.replace("of_inference", "of_training") + f"    {REGION}\n"
+    others = {f"a{number}.py": started for number in range(4)}
+    out = explained(tmp_path, {"options.py": options, "train.py": train} | others)
+    assert "off by default; float16 with --amp (autocast, train.py:5)" in out
 
 
 def test_two_declarations_of_one_name_give_no_default(tmp_path: Path) -> None:
@@ -457,4 +602,21 @@ if tool.is_small():
 def test_an_option_that_becomes_a_key(line: str, is_said: bool, tmp_path: Path) -> None:
     out = explained(tmp_path, program(AMP, AS_KEY.format(line)))
     assert ("by default (autocast, train.py:13, only if tool.is_large())" in out) is is_said
+    assert ('not understood: "--amp" (train.py:6)' in out) is not is_said
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [
+        ("report = {'amp': params.amp}", True),
+        ("kept = Report(on=params.amp)", True),
+        ("kept = tool.report(on=params.amp)", False),
+        ("one, two = {'a': params.amp}, {'b': params.amp}\n    three = {'c': params.amp}", False),
+    ],
+)
+def test_an_option_that_is_kept_in_a_record_as_well(
+    line: str, is_said: bool, tmp_path: Path
+) -> None:
+    out = explained(tmp_path, program(AMP, AS_KEY.format(line)))
+    assert ("by default (autocast, train.py:13, one of 2 places)" in out) is is_said
     assert ('not understood: "--amp" (train.py:6)' in out) is not is_said

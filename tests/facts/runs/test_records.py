@@ -44,11 +44,21 @@ def explained(tmp_path: Path, name: str) -> str:
         ".hydra/config.yaml",
         "outputs/2024-01-01/.hydra/config.yaml",
         "lightning_logs/version_0/hparams.yaml",
+        "logs/version_small/hparams.yaml",
         "wandb/run-20240101_1200-abc/files/config.yaml",
     ],
 )
 def test_a_record_of_a_tool_is_no_file_of_a_framework(name: str, tmp_path: Path) -> None:
-    assert "Lightning" not in explained(tmp_path, name)
+    out = explained(tmp_path, name)
+    assert "Lightning, " not in out
+    assert "wrote it for a run; no program is seen to read it" in out
+
+
+def test_a_record_that_a_program_names_may_be_read_by_it(tmp_path: Path) -> None:
+    names = {"again.py": "PATH = 'logs/version_0/hparams.yaml'\n"}
+    root = project(tmp_path, {"logs/version_0/hparams.yaml": SETTINGS} | names)
+    out = run("explain-config", ".", cwd=root).out
+    assert "(logs/version_0/hparams.yaml:10); Lightning wrote it for a run\n" in out
 
 
 @pytest.mark.parametrize("name", ["hydra/config.yaml", "configs/hparams.yaml", "wandb/config.yaml"])

@@ -72,8 +72,38 @@ def test_a_default_that_a_run_shows_is_not_listed_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["tests/train.py", "benchmarks/train.py"])
-def test_programs_of_tests_are_left_out(name: str, tmp_path: Path) -> None:
-    assert "options of the program" not in explained(tmp_path, {name: PROGRAM.format(DTYPE)})
+def test_programs_of_tests_have_options_too(name: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {name: PROGRAM.format(DTYPE)})
+    assert f"bfloat16 by default (default dtype, {name}:7)" in out
+
+
+@pytest.mark.parametrize("flag", ["-dtype", "-fp16"])
+def test_an_option_with_one_dash(flag: str, tmp_path: Path) -> None:
+    declared = f'parser.add_argument("{flag}", action="store_true")'
+    out = explained(tmp_path, {"train.py": PROGRAM.format(declared)})
+    assert f'"{flag}"' in out
+    assert "train.py:5" in out
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "@dataclass\nclass train_config:",
+        "@dataclass\nclass CFG:",
+        "@configclass\nclass RunnerCfg:",
+        "class Args(Tap):\n    seed: int = 1",
+    ],
+)
+def test_classes_of_settings_by_other_names(head: str, tmp_path: Path) -> None:
+    text = f"from dataclasses import dataclass\n{head}\n    use_fp16: bool = False\n"
+    out = explained(tmp_path, {"train.py": text})
+    assert f"not understood: use_fp16 (train.py:{text.count(chr(10))})" in out
+
+
+@pytest.mark.parametrize("head", ["class reconfigured:", "class Tapestry(Tapes):"])
+def test_classes_of_other_things(head: str, tmp_path: Path) -> None:
+    text = f"from dataclasses import dataclass\n@dataclass\n{head}\n    use_fp16: bool = False\n"
+    assert "use_fp16" not in explained(tmp_path, {"train.py": text})
 
 
 FIELDS = """\
@@ -118,11 +148,13 @@ def test_fields_without_a_default_are_listed(
     assert "by default" not in out
 
 
-def test_fields_of_classes_that_no_program_makes_are_not(tmp_path: Path) -> None:
+def test_fields_of_classes_that_no_program_makes_are_listed(tmp_path: Path) -> None:
     text = FIELDS.format("kind_dtype: str = field(init=False)", "").replace(
         "TrainConfig()", "read()"
     )
-    assert "kind_dtype (" not in explained(tmp_path, {"train.py": text})
+    out = explained(tmp_path, {"train.py": text})
+    assert "kind_dtype (train.py:6); no program is seen to make an object of TrainConfig" in out
+    assert "by default" not in out
 
 
 SCRIPT = """\
@@ -181,19 +213,24 @@ def test_they_are_listed_where_they_are_not_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parser", "user"),
+    ("parser", "user", "said"),
     [
-        ("testing_utils.py", ""),
-        ("testing_utils.py", "test_infer.py"),
-        ("testing_utils.py", "tests/infer.py"),
-        ("testing_utils.py", "benchmarks/infer.py"),
-        ("third_party/utils.py", "infer.py"),
+        ("testing_utils.py", "", "listed"),
+        ("testing_utils.py", "test_infer.py", "listed"),
+        ("testing_utils.py", "tests/infer.py", "listed"),
+        ("testing_utils.py", "benchmarks/infer.py", "followed"),
+        ("third_party/utils.py", "infer.py", "followed"),
     ],
 )
-def test_the_options_of_tests_are_not_those_of_programs(
-    parser: str, user: str, tmp_path: Path
+def test_the_options_of_tests_and_benchmarks(
+    parser: str, user: str, said: str, tmp_path: Path
 ) -> None:
     module = parser.removesuffix(".py").replace("/", ".")
     code = USER.replace("testing_utils", module)
     out = explained(tmp_path, {parser: PARSER} | ({user: code} if user else {}))
-    assert "dtype" not in out.replace("default dtype", "")
+    row = f"{parser}:5"
+    if said == "listed":
+        assert f'not understood: "--dtype" ({row})' in out
+        assert "by default" not in out
+    else:
+        assert f"bfloat16 by default (default dtype, {user}:6)  {row}" in out

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from precision_lint.facts.frameworks._generated import marks
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.interpreter.called_parsers import Callers
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.settings.declarations import MARKERS, declared
 from precision_lint.facts.settings.given import Declaration, Kind, normal
+from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo, cached_property, fact
 from precision_lint.project import disk
@@ -82,12 +84,25 @@ class Program(Memo):
 
     @cached_property
     def options(self) -> Mapping[str, Sequence[Declaration]]:
-        """What its parsers and classes of settings declare, by the name of the attribute."""
+        """What its parsers and classes of settings declare, by the name of the attribute: where
+        several do, a parser that another program makes is none of its own.
+        """
         found: dict[str, list[Declaration]] = {}
         for file in self.files:
             for given in _declared(file):
                 found.setdefault(given.path[-1], []).append(given)
+        for name, each in found.items():
+            if len({(one.origin.source.path, one.owner) for one in each}) > 1:
+                found[name] = [one for one in each if self.makes(one)] or each
         return found
+
+    def makes(self, declared: Declaration) -> bool:
+        """False for an option of a parser that only another program makes."""
+        return self.calls_around(declared.origin.source.path, declared.origin.span)
+
+    def calls_around(self, path: Path, span: Span) -> bool:
+        """False for what stands in a function that the program does not call."""
+        return Callers(self.paths, self.project).call(path, span)
 
     @cached_property
     def sections(self) -> frozenset[str]:

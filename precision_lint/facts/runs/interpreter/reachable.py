@@ -15,7 +15,7 @@ from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import children, walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition, FunctionDefinition
-from precision_lint.source.python.syntax import innermost_name
+from precision_lint.source.python.syntax import innermost_name, is_main
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 TOP = ""
@@ -123,14 +123,3 @@ def _names(node: ast.AST) -> Iterator[str]:
         match each:
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 yield name
-
-
-def is_main(node: ast.If) -> bool:
-    """True for `if __name__ == "__main__":`."""
-    match node.test:
-        case (
-            ast.Compare(left=ast.Name(id="__name__"))
-            | ast.Compare(comparators=[ast.Name(id="__name__")])
-        ):
-            return True
-    return False

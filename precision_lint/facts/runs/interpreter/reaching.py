@@ -11,7 +11,7 @@ from typing import TypeGuard
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.interpreter.exits import exits
 from precision_lint.facts.runs.interpreter.questions import Questions
-from precision_lint.facts.runs.interpreter.reachable import CALLED, is_main
+from precision_lint.facts.runs.interpreter.reachable import CALLED
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
@@ -22,7 +22,7 @@ from precision_lint.source.python.statements import (
     FunctionDefinition,
     Leaving,
 )
-from precision_lint.source.python.syntax import last_name
+from precision_lint.source.python.syntax import is_main, last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _MOST_CALLS = 16

@@ -1,0 +1,45 @@
+"""Why settings are not understood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+DEEPSPEED = """\
+{
+  "train_micro_batch_size_per_gpu": 1,
+  "zero_optimization": {"stage": 1},
+  "bf16": {
+    "enabled": true,
+    "loss_scale_window": 1000,
+    "hysteresis": 2
+  },
+  "fp16": {
+    "enabled": false,
+    "loss_scale_window": 500,
+    "hysteresis": 3
+  }
+}
+"""
+
+
+def explained(tmp_path: Path, files: dict[str, str]) -> str:
+    return run("explain-config", ".", cwd=project(tmp_path, files)).out
+
+
+@pytest.mark.parametrize(("key", "row"), [("loss_scale_window", 6), ("hysteresis", 7)])
+def test_keys_that_the_section_of_a_framework_lacks(key: str, row: int, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"ds.json": DEEPSPEED})
+    said = [line for line in out.splitlines() if f"(ds.json:{row})" in line]
+    assert len(said) == 1
+    assert f'not understood: "{key}"' in said[0]
+    assert said[0].endswith("the `bf16` section of DeepSpeed has no such key")
+
+
+def test_those_that_it_has_are_understood(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"ds.json": DEEPSPEED})
+    assert "fp16.loss_scale_window = 500  ds.json:11" in out
+    assert "fp16.hysteresis = 3" in out
