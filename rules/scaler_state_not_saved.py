@@ -223,7 +223,7 @@ def _finding(
     fix: Fix | None,
     related: Sequence[Related] = (),
 ) -> Finding:
-    named = " or ".join(f"`{each}`" for each in scalers)
+    named = " or ".join(f"`{each}`" for each in dict.fromkeys(scalers))
     return file.finding(
         RULE,
         file.span_of(value),
