@@ -1,4 +1,4 @@
-"""Whether a program that casts a model calls it in the dtype to which it casts it.
+"""What a program that casts a model calls of it, in the dtype to which it casts it.
 
 Many programs cast a model and save it, or cast some of its layers back, or hand it to a library
 that casts it once more, or call it under autocast. Nothing is said of these.
@@ -28,22 +28,29 @@ _VISITING = r"(?:modules|named_modules|children|named_children|apply|_apply)\("
 _FLOAT32 = regex(r"float32|torch\.float\b")
 
 
-def is_called_as_cast(call: ast.Call, body: Body, file: PythonFile) -> bool:
-    """True if the program of a body calls the model that it casts, and nothing else casts it.
+def called_as_cast(call: ast.Call, body: Body, file: PythonFile) -> frozenset[str]:
+    """The methods that the program of a body calls of the model that it casts.
 
-    A call is one by the name of the model, in any file of the program.
+    A call of the model itself, which is one of `forward`, is by its name, in any file of the
+    program. Empty if something else may cast the model, or opens regions.
     """
     module = module_of_body(body)
     if file.project.is_secondary(module.file.text.path):
-        return False
+        return frozenset()
     names = {*_names(call, body)}
+    if not names or _is_cast_otherwise(call, module, names) or _holds(module, _CHANGING, file):
+        return frozenset()
     called = rb"(?<!def )\b(?:%s)\(" % "|".join(sorted(names)).encode()
-    return (
-        bool(names)
-        and not _is_cast_otherwise(call, module, names)
-        and _holds(module, called, file)
-        and not _holds(module, _CHANGING, file)
-    )
+    itself = {"forward"} if _holds(module, called, file) else set()
+    return frozenset(itself.union(_methods_called(module, names)))
+
+
+def _methods_called(module: Module, names: set[str]) -> Iterator[str]:
+    for node in module.file.nodes_of(ast.Call):
+        match node.func:
+            case ast.Attribute(value=ast.Name() | ast.Attribute() as owner, attr=method):
+                if _last(owner) in names:
+                    yield method
 
 
 def _holds(module: Module, pattern: bytes, file: PythonFile) -> bool:

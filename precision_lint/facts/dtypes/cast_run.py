@@ -1,10 +1,10 @@
 """What certainly raises in the run of a model that a program casts to a half dtype.
 
 `model = Net()` and `model.to(dtype)` in a program offer this run. It begins at `forward` of the
-class that is cast, which may stand in another file, with weights of a half dtype, and comes to the
-file by the modules that such a model holds. Where one operand of an operator, or the input of a
-layer, certainly has a dtype that the code decides, and the other side that of the weights, the two
-do not agree.
+class that is cast, or at other methods that the program calls, which may stand in another file,
+with weights of a half dtype, and comes to the file by the modules that such a model holds. Where
+one operand of an operator, or the input of a layer, certainly has a dtype that the code decides,
+and the other side that of the weights, the two do not agree.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.cast_programs import is_called_as_cast
-from precision_lint.facts.dtypes.domain.calls import Call
-from precision_lint.facts.dtypes.domain.values import Instance, Tensor
+from precision_lint.facts.dtypes.cast_programs import called_as_cast
+from precision_lint.facts.dtypes.domain.calls import Call, CallSite
+from precision_lint.facts.dtypes.domain.values import FunctionValue, Instance, Tensor
 from precision_lint.facts.dtypes.escaping import (
     fixed_dtypes_meeting_others,
     imported_as,
@@ -30,6 +30,7 @@ from precision_lint.facts.dtypes.meeting import HALF_WEIGHTS, Meeting, meeting
 from precision_lint.facts.dtypes.operators.operands import of_real_numbers
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, module_of
 from precision_lint.facts.dtypes.whole_program.interpretation import Interpretation, Subject
+from precision_lint.facts.dtypes.whole_program.parameters import bound
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import HALF
@@ -82,6 +83,8 @@ class _Cast:
 
     weights: Origin
     dtype: str
+    methods: frozenset[str]
+    """What the program calls of them."""
 
 
 def _calls(file: PythonFile) -> Iterator[tuple[_Cast, Call]]:
@@ -106,17 +109,27 @@ def _calls(file: PythonFile) -> Iterator[tuple[_Cast, Call]]:
         run = Interpretation(subject, {}, is_intraprocedural=False, in_half=calls)
         with closing(run):
             for definition, cast in casts.items():
-                forward = run.classes.method(definition, "forward")
-                if forward is None:
-                    continue
                 # What does not agree with bfloat16 does not agree with float16, but for itself.
                 weights = Tensor(HALF_WEIGHTS, origin=cast.weights)
                 model = Instance(definition, parameters=weights)
                 try:
-                    run_forward(run, model, forward, cast.weights)
+                    for method in sorted(cast.methods):
+                        _run(run, model, method, cast.weights)
                 finally:
                     yield from ((cast, call) for call in calls)
                     calls.clear()
+
+
+def _run(run: Interpretation, model: Instance, name: str, start: Origin) -> None:
+    """Interpret a method that a program calls; of what it is given, nothing is known."""
+    method = run.classes.method(model.definition, name)
+    if method is None or method.is_static or method.is_class_method:
+        return
+    if name == "forward":
+        run_forward(run, model, method, start)
+        return
+    parameters = bound(run, method, model, CallSite(start.source, start.span, (), {}))
+    run.summaries.result(FunctionValue(method, model), parameters, None)
 
 
 def _imported(program: Program) -> Iterator[Imported]:
@@ -142,14 +155,13 @@ def _casts(subject: Subject, reached: Reachable, file: PythonFile) -> dict[Class
         for definition in subject.module.top.values():
             if not isinstance(definition, Class) or not whole.classes.is_module(definition):
                 continue
-            forward = definition.methods.get("forward")
-            if forward is None or not reached.below(forward.node):
+            if not any(reached.below(each.node) for each in definition.methods.values()):
                 continue
             for cast in whole.moving.casts(definition):
                 origin, body = cast.weights.origin, cast.body
                 if cast.definition in found or origin is None or body is None:
                     continue
-                if is_called_as_cast(cast.call, body, file):
+                if methods := called_as_cast(cast.call, body, file):
                     dtype = min(cast.weights.dtypes & HALF)
-                    found[cast.definition] = _Cast(origin, dtype)
+                    found[cast.definition] = _Cast(origin, dtype, methods)
     return found
