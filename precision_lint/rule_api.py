@@ -45,6 +45,7 @@ NAMES = {
         "Instance Model ModelOutput Sequence Symbol Tensor Value"
     ),
     "precision_lint.facts.amp.regions.half_regions": "may_train_under_autocast",
+    "precision_lint.facts.dtypes.cast_run": "meetings_in_cast_models",
     "precision_lint.facts.dtypes.half_run": "meetings_in_half",
     "precision_lint.facts.dtypes.libraries.copies": "COPIES",
     "precision_lint.facts.dtypes.operators.lacking": "LACKING_CALLS Lacking lacking",

@@ -86,6 +86,7 @@ from precision_lint.facts.context import ConfigFile as ConfigFile
 from precision_lint.facts.context import PythonFile as PythonFile
 from precision_lint.facts.dtypes.batches import BlanketCast as BlanketCast
 from precision_lint.facts.dtypes.batches import blanket_casts as blanket_casts
+from precision_lint.facts.dtypes.cast_run import meetings_in_cast_models as meetings_in_cast_models
 from precision_lint.facts.dtypes.domain.calls import Argument as Argument
 from precision_lint.facts.dtypes.domain.calls import Call as Call
 from precision_lint.facts.dtypes.domain.calls import Region as Region

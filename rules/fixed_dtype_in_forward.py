@@ -126,10 +126,11 @@ RULE = Rule(
 def check_source(file: PythonFile) -> Iterator[Finding]:
     meetings = meetings_in_half(file)
     is_autocast = bool(meetings) and may_train_under_autocast(file)
-    for found in meetings:
-        enabled = file.bfloat16(found.loaded)
+    for each in meetings:
+        found, loaded = each.meeting, each.loaded
+        enabled = file.bfloat16(loaded)
         origin = found.tensor.origin
-        confidence = Confidence.MEDIUM if found.is_kept else file.chosen_by_caller()
+        confidence = Confidence.MEDIUM if each.is_kept else file.chosen_by_caller()
         if is_autocast:
             confidence = Confidence.LOW
         fixed = text_of(found.fixed, file, "one side")
@@ -149,7 +150,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             related=[
                 *([] if origin is None else [origin.related]),
                 *([] if origin is None else [site.related for site in origin.route]),
-                found.loaded.related,
+                loaded.related,
                 *([] if enabled is None else [enabled]),
             ],
         )

@@ -13,7 +13,8 @@ FSDP, Lightning and others with float32 weights of their own; optimizers that ro
 or sum with compensation; a learning rate of 1e-3 or more, which is also the default of torch;
 float16 weights with a scaler, which `unscale-fp16-gradients` reports. Confidence is low in programs
 with an Accelerator, which may run DeepSpeed, and for weights that are not pretrained if the
-learning rate is not known.
+learning rate is not known. That of an option is its default, if no script or page gives it another
+magnitude.
 
 ## Why it hurts
 There is no error. A bfloat16 number has 8 significant bits: an update that is smaller than about

@@ -1,16 +1,17 @@
 """A checkpoint that contains the optimizer's state but not the scaler's.
 
 ## What it does
-Finds checkpoints with `optimizer.state_dict()` in a file that creates a `GradScaler`, scales losses
-with it, and never calls its `state_dict()`. Functions of the project that are given the scaler are
-followed. The file may also save an object of another file's class that makes a scaler,
-`trainer.optimizer.state_dict()` of `trainer: Trainer`, or the optimizer that a caller with a scaler
-gives to a function: then nothing that is seen may save the scaler, hand it on to other code, or
-find attributes by their names. Not reported where nothing that runs with the scaler computes in
-float16: all autocast regions of the file name bfloat16 or float32, or the project has none.
-Nor where nothing in the programs of the file loads the state of an optimizer, or what does in the
-file reads an entry that the checkpoint does not have: no run resumes from such a checkpoint. A file
-with several scalers is reported if it saves the state of none of them.
+Finds checkpoints with `optimizer.state_dict()` in a file that creates a `GradScaler`, itself or in
+a function that returns it, scales losses with it, and never calls its `state_dict()`. Functions of
+the project that are given the scaler are followed. The file may also save an object of another
+file's class that makes a scaler, `trainer.optimizer.state_dict()` of `trainer: Trainer`, or the
+optimizer that a caller with a scaler gives to a function: then nothing that is seen may save the
+scaler, hand it on to other code, or find attributes by their names. Not reported where nothing that
+runs with the scaler computes in float16: all autocast regions of the file name bfloat16 or float32,
+or the project has none. Nor where nothing in the programs of the file loads the state of an
+optimizer, or what does in the file reads an entry that the checkpoint does not have: no run resumes
+from such a checkpoint. A file with several scalers is reported if it saves the state of none of
+them.
 
 ## Why it hurts
 There is no error. After a resume the loss scale starts at 65536 again, whatever its value was: the
@@ -67,6 +68,7 @@ from precision_lint.rule_api import (
     Severity,
     UnsavedScaler,
     autocasts,
+    callee_name,
     dotted,
     is_kept,
     is_refused,
@@ -304,14 +306,29 @@ def _made_under(scaler: str, saved: ast.expr, file: PythonFile) -> list[ast.If]:
 
 
 def _may_be_none(scaler: str, tree: ast.Module) -> bool:
-    """True if the file assigns None to the scaler, always or under a condition."""
+    """True if the file assigns None to the scaler, or a function that may return it does."""
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[target], value=value) if dotted(target) == scaler:
                 sides = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
-                if any(isinstance(one, ast.Constant) and one.value is None for one in sides):
+                if any(_is_none(one) or _may_return_none(one, tree) for one in sides):
                     return True
     return False
+
+
+def _is_none(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _may_return_none(value: ast.expr, tree: ast.Module) -> bool:
+    """True for a call of a function of the file that returns None in one of its branches."""
+    called = callee_name(value) if isinstance(value, ast.Call) else ""
+    return any(
+        isinstance(node, ast.Return) and _is_none(node.value)
+        for function in tree.body
+        if isinstance(function, ast.FunctionDef) and function.name == called
+        for node in ast.walk(function)
+    )
 
 
 def _loading(scaler: str, scope: ast.AST, saved: ast.expr, tree: ast.Module) -> Iterator[ast.AST]:

@@ -12,12 +12,17 @@ decides no dtype.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 
 from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes._generated.operators import METHODS
-from precision_lint.facts.dtypes.functions_of_file import WHOLE, FunctionsOfFile, Reachable
+from precision_lint.facts.dtypes.functions_of_file import (
+    WHOLE,
+    FunctionsOfFile,
+    Imported,
+    Reachable,
+)
 from precision_lint.facts.dtypes.syntax.item_writes import is_dictionary, may_be_indexed_write
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
@@ -41,6 +46,7 @@ WRITES = frozenset(
     }
 )  # fmt: skip
 """Those that write one tensor into another."""
+_OF_TENSORS = METHODS.keys() | WRITES
 
 _FIXED = regex(r"torch\.(?:float|float32|double|float64|half|float16)$")
 _MAKING = frozenset(
@@ -66,19 +72,44 @@ _SOURCE = regex(
 @fact
 def fixed_dtypes_meeting_others(file: ParsedPython) -> Reachable:
     """The functions of a file in which a fixed dtype may meet another one."""
+    return _solved(file)[1]
+
+
+def meeting_others_with_imports(file: ParsedPython, imported: Sequence[Imported]) -> Reachable:
+    """The same, where some names of the file are functions and classes of other files."""
     known = FunctionsOfFile(file)
-    changed = {each: True for each in known.functions if _SOURCE.search(file.rows_of(each))}
+    known.take_over(imported)
+    return _solve(known)
+
+
+def imported_as(name: str, function: ast.FunctionDef, file: ParsedPython) -> Imported | None:
+    """What a name stands for that a file of the project defines; None if nothing is fixed in it."""
+    positions = _solved(file)[0].given(function, is_given=False)
+    return Imported(name, function, positions) if positions else None
+
+
+@fact
+def _solved(file: ParsedPython) -> tuple[FunctionsOfFile, Reachable]:
+    known = FunctionsOfFile(file)
+    return known, _solve(known)
+
+
+def _solve(known: FunctionsOfFile) -> Reachable:
+    """Walk the functions of a file until nothing more is known of what they take and give."""
+    fixing = [each for each in known.functions if _SOURCE.search(known.file.rows_of(each))]
+    changed = known.changed | dict.fromkeys(fixing, True)
     met: set[ast.FunctionDef] = set()
     for _ in range(_MOST_ROUNDS):
         if not changed:
             break
+        known.changed = {}
         for each, is_changed_itself in changed.items():
             if is_changed_itself and _Function(known, each, frozenset()).meets_others():
                 met.add(each)
             taken = known.taking.get(each)
             if taken and _Function(known, each, taken).meets_others():
                 met.add(each)
-        changed, known.changed = known.changed, {}
+        changed = known.changed
     return Reachable(known, frozenset(met))
 
 
@@ -295,7 +326,7 @@ class _Function:
         elif name in _CASTING:
             self._all_of(owner)
             is_fixed = self._all_of(given) and name == "type_as"
-        elif is_function or (owner and name in METHODS and not path.startswith("self.")):
+        elif is_function or (owner and name in _OF_TENSORS and not path.startswith("self.")):
             is_fixed = self._of_torch(node, name, [*owner, *given], keywords, path)
         else:
             return self._of_file(node, name, owner, keywords)

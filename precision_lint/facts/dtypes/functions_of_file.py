@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain, pairwise
 from operator import attrgetter
 
@@ -25,6 +25,15 @@ WHOLE = -1
 
 _ROW: Callable[[ast.stmt], int] = attrgetter("lineno")
 _WORD = regex(r"[^\W\d]\w*")
+
+
+@frozen
+class Imported:
+    """What a file imports that returns something fixed: a function, or `forward` of a class."""
+
+    name: str
+    function: ast.FunctionDef
+    positions: Set[int]
 
 
 class FunctionsOfFile:
@@ -51,6 +60,7 @@ class FunctionsOfFile:
 
         One entry for calls that give the function something fixed, and one for the others.
         """
+        self._imported: set[ast.FunctionDef] = set()
         for function in self.functions:
             self._named.setdefault(function.name, []).append(function)
         for node in sorted(file.nodes_of(ast.ClassDef), key=_ROW):
@@ -65,8 +75,19 @@ class FunctionsOfFile:
         False if that is only what they are given.
         """
 
+    def take_over(self, imported: Sequence[Imported]) -> None:
+        """Functions and classes of other files, as they are called here."""
+        for each in imported:
+            self._imported.add(each.function)
+            holder = self._of_class if each.function.name == "forward" else self._named
+            holder.setdefault(each.name, []).append(each.function)
+        for each in imported:
+            self.give(each.function, {*each.positions}, is_given=False)
+
     def take(self, function: ast.FunctionDef, names: set[str]) -> None:
         """A function is given something fixed for some of its parameters."""
+        if function in self._imported:
+            return
         taken = self.taking.setdefault(function, set())
         if not names <= taken:
             taken |= names
@@ -114,6 +135,8 @@ class FunctionsOfFile:
 
     def mentioned(self, function: ast.FunctionDef) -> list[ast.FunctionDef]:
         """The functions of the file that a function names, and those of modules that it names."""
+        if function in self._imported:
+            return []
         if function not in self._mentioned:
             self._mentioned[function] = list(dict.fromkeys(self.called(function, function)))
         return self._mentioned[function]

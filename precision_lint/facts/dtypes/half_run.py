@@ -15,11 +15,10 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.domain.calls import Argument, Call, CallSite
+from precision_lint.facts.dtypes.domain.calls import Call, CallSite
 from precision_lint.facts.dtypes.domain.values import (
     FunctionValue,
     Instance,
-    Model,
     Tensor,
     perhaps_floating,
     tensor,
@@ -28,50 +27,38 @@ from precision_lint.facts.dtypes.escaping import PRODUCTS, WRITES, fixed_dtypes_
 from precision_lint.facts.dtypes.functions_of_file import Reachable
 from precision_lint.facts.dtypes.interpreter.asked import SETTING_ITEM, Asked, Question
 from precision_lint.facts.dtypes.interpreter.budget import BudgetExceeded
-from precision_lint.facts.dtypes.interpreter.loaded_in_half import is_fixed
-from precision_lint.facts.dtypes.operators.agreement import disagreement
-from precision_lint.facts.dtypes.operators.module_inputs import LAYERS, rejected
+from precision_lint.facts.dtypes.meeting import HALF_WEIGHTS, Meeting, meeting
+from precision_lint.facts.dtypes.operators.module_inputs import LAYERS
 from precision_lint.facts.dtypes.operators.operands import may_fail_on_purpose, of_real_numbers
 from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, module_of
 from precision_lint.facts.dtypes.whole_program.interpretation import Interpretation, Subject
 from precision_lint.facts.dtypes.whole_program.parameters import bound
 from precision_lint.facts.origin import Origin
-from precision_lint.model.dtypes import BFLOAT16, INT64
+from precision_lint.model.dtypes import INT64
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 
-_ASKED = PRODUCTS | WRITES | LAYERS | {SETTING_ITEM}
-_HALF = frozenset({BFLOAT16})
+MEETING_CALLS = PRODUCTS | WRITES | LAYERS | {"Sequential", SETTING_ITEM}
 _CHOOSING = regex(r"dtype|autocast|float|half|bf16|fp16|fp32|upcast|precision", re.IGNORECASE)
 """In conditions that tell runs of one precision from those of another."""
 
 
 @frozen
-class Meeting:
-    """A call that is given a dtype that the code decides, and that of the weights."""
+class LoadedMeeting:
+    """What does not agree in a run whose weights are loaded in bfloat16."""
 
-    call: Call
-    operator: str
-    fixed: Argument
-    """What the code decides, as far as it can be seen at the call."""
-    tensor: Tensor
-    follows: Argument | None
-    """What has the dtype of the weights; None for the weights of a layer."""
+    meeting: Meeting
     loaded: Origin
     """The class whose weights are loaded."""
     is_kept: bool
     """The library loads weights in the dtype of their checkpoint, if nobody asks for another."""
 
-    @property
-    def dtype(self) -> str:
-        return min(self.tensor.dtypes)
-
 
 @frozen
 class HalfCall:
-    """A call of a run whose weights are loaded in bfloat16: see `Meeting` for the rest."""
+    """A call of a run whose weights are loaded in bfloat16: see `LoadedMeeting` for the rest."""
 
     call: Call
     loaded: Origin
@@ -79,16 +66,14 @@ class HalfCall:
 
 
 @fact
-def meetings_in_half(file: PythonFile) -> tuple[Meeting, ...]:
+def meetings_in_half(file: PythonFile) -> tuple[LoadedMeeting, ...]:
     """The calls that raise, in the run of some model of the file: the first for each source."""
-    found: dict[object, Meeting] = {}
-    for each in calls_in_half(file, _ASKED, fixed_dtypes_meeting_others(file)):
-        meeting = _meeting(each)
-        if meeting is not None and is_plain(each.call, file):
-            origin = meeting.tensor.origin
-            place = each.call.span if origin is None else (origin.source.path, origin.span)
-            found.setdefault(place, meeting)
-    by_call = {each.call.span: each for each in reversed(found.values())}
+    found: dict[object, LoadedMeeting] = {}
+    for each in calls_in_half(file, MEETING_CALLS, fixed_dtypes_meeting_others(file)):
+        met = meeting(each.call)
+        if met is not None and is_plain(each.call, file):
+            found.setdefault(met.source(file), LoadedMeeting(met, each.loaded, each.is_kept))
+    by_call = {each.meeting.call.span: each for each in reversed(found.values())}
     return tuple(by_call[span] for span in sorted(by_call))
 
 
@@ -126,7 +111,8 @@ def _calls_in_half(
             done |= reached.below(forward.node)
             is_kept = not run.configuration.loads_in_float32(_library(run, definition))
             try:
-                _run(run, definition, forward, loaded, file)
+                model = Instance(definition, parameters=Tensor(HALF_WEIGHTS, origin=loaded))
+                run_forward(run, model, forward, loaded)
             finally:
                 yield from (HalfCall(of_real_numbers(call), loaded, is_kept) for call in calls)
                 calls.clear()
@@ -142,48 +128,10 @@ def _library(run: Interpretation, definition: Class) -> str:
     return "diffusers." if run.classes.derives_from(definition, "ModelMixin") else ""
 
 
-def _run(
-    run: Interpretation, definition: Class, forward: Function, loaded: Origin, file: PythonFile
-) -> None:
+def run_forward(run: Interpretation, model: Instance, forward: Function, start: Origin) -> None:
     """Interpret `forward` of a model as for a caller who leaves the defaults."""
-    model = Instance(definition, parameters=Tensor(_HALF, origin=loaded))
-    parameters = bound(run, forward, model, CallSite(file.text, loaded.span, (), {}))
+    parameters = bound(run, forward, model, CallSite(start.source, start.span, (), {}))
     for parameter in forward.parameters[1:2]:  # what a model computes from is never left out
         is_integral = parameter.arg in sources.TOKENS or sources.INTEGRAL_NAME.search(parameter.arg)
         parameters[parameter.arg] = tensor(INT64) if is_integral else perhaps_floating()
     run.summaries.result(FunctionValue(forward, model), parameters, None)
-
-
-def _meeting(run: HalfCall) -> Meeting | None:
-    """What does not agree at one call; None if a side of it is not certain."""
-    if isinstance(run.call.called, Model):
-        return _rejected(run, run.call.called)
-    return _disagreeing(run)
-
-
-def _rejected(run: HalfCall, layer: Model) -> Meeting | None:
-    call = run.call
-    given = call.argument(0, "input")
-    if given is None or not isinstance(given.value, Tensor):
-        return None
-    if rejected(layer, given.value) is None or not _meet(given.value, layer.parameters):
-        return None
-    return Meeting(call, call.name, given, given.value, None, run.loaded, run.is_kept)
-
-
-def _disagreeing(run: HalfCall) -> Meeting | None:
-    found = disagreement(run.call)
-    if found is None or not found.is_proved or found.may_be_scalar:
-        return None
-    one, other = found.first, found.second
-    if _meet(other.tensor, one.tensor):
-        one, other = other, one
-    elif not _meet(one.tensor, other.tensor):
-        return None
-    return Meeting(
-        run.call, found.operator, one.argument, one.tensor, other.argument, run.loaded, run.is_kept
-    )
-
-
-def _meet(fixed: Tensor, follows: Tensor) -> bool:
-    return is_fixed(fixed) and follows.must_be(_HALF)

@@ -20,6 +20,7 @@ from precision_lint.facts.dtypes.domain.values import Constant, Dictionary, Mode
 from precision_lint.facts.dtypes.domain.values import Sequence as Items
 from precision_lint.facts.dtypes.operators.sinks import tensors
 from precision_lint.facts.origin import Origin
+from precision_lint.facts.settings.default_numbers import small_default
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
@@ -110,7 +111,7 @@ def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdat
         if given is None or not _STOCK.fullmatch(call.function or ""):
             continue
         weights = list(tensors(_without_settings(given.value)))
-        update = _update(call, call.name, weights, _rate(call), calls)
+        update = _update(call, call.name, weights, _rate(call, file), calls)
         if update is not None and not (scaled and update.dtype == FLOAT16):
             yield update  # of float16 the scaler raises
     if any(call.name == "train" for call in calls):
@@ -180,13 +181,17 @@ def _without_settings(value: Value) -> Value:
     return value
 
 
-def _rate(call: Call) -> float | None:
-    """The learning rate: the smallest of those that are given, or the default of 1e-3."""
+def _rate(call: Call, file: PythonFile) -> float | None:
+    """The learning rate: the smallest of those that are given, or the default of 1e-3.
+
+    Of an option, that is its default.
+    """
     given = call.argument(0, "params")
     rates = list(_rates(_NOTHING if given is None else given.value))
     lr = call.argument(1, "lr")
     if lr is not None:
-        rates.append(_number(lr.value))
+        number = _number(lr.value)
+        rates.append(small_default(file.node_at(lr.span), file) if number is None else number)
     elif not rates and not call.has_stars:
         return LOST_BELOW
     known = [rate for rate in rates if rate is not None]

@@ -41,13 +41,13 @@ def fixed_switches(file: ParsedPython) -> Iterator[FixedSwitch]:
     syntax = syntax_tree(file)
     calls = syntax.calls("add_argument")
     switches = [each for each in map(_switch, calls) if each is not None]
-    if not switches or _fills_namespaces(syntax):
+    if not switches or fills_namespaces(syntax):
         return
     for switch in switches:
         found = switch.found
         if found.is_bool and any(word in file.text.text for word in _OTHER_PARSERS):
             continue
-        if _is_declared_again(switch, calls) or _is_written(switch.destination, syntax):
+        if _is_declared_again(switch, calls) or is_written(switch.destination, syntax):
             continue
         yield found
 
@@ -59,7 +59,7 @@ def _switch(call: ast.Call) -> _Switch | None:
     if None in given or not names or not names[0].startswith("-"):
         return None
     option = next((name for name in names if name.startswith("--")), names[0])
-    destination = _destination(call)
+    held = destination(call)
     match given.get("action"), given.get("type"), given.get("default"):
         case ast.Constant(value=("store_true" | "store_false") as action), None, default:
             always, is_bool = _STORED[action], False
@@ -72,9 +72,9 @@ def _switch(call: ast.Call) -> _Switch | None:
             pass
         case _:
             return None
-    if not any(map(switches_precision, (option.lstrip("-"), destination))):
+    if not any(map(switches_precision, (option.lstrip("-"), held))):
         return None
-    return _Switch(FixedSwitch(call, option, default, always, is_bool), destination)
+    return _Switch(FixedSwitch(call, option, default, always, is_bool), held)
 
 
 def _names(call: ast.Call) -> list[str]:
@@ -85,7 +85,7 @@ def _names(call: ast.Call) -> list[str]:
     return []
 
 
-def _destination(call: ast.Call) -> str:
+def destination(call: ast.Call) -> str:
     """The name of the attribute in which argparse keeps what an option gives."""
     for keyword in call.keywords:
         match keyword:
@@ -106,7 +106,7 @@ def _is_declared_again(switch: _Switch, calls: list[ast.Call]) -> bool:
         is_named = any(keyword.arg in ("dest", None) for keyword in other.keywords)
         if other is call or (not is_named and _receiver(other) != _receiver(call)):
             continue
-        if _destination(other) == switch.destination:
+        if destination(other) == switch.destination:
             return True
     return False
 
@@ -115,7 +115,7 @@ def _receiver(call: ast.Call) -> str:
     return ast.dump(call.func.value) if isinstance(call.func, ast.Attribute) else ""
 
 
-def _is_written(name: str, syntax: SyntaxTree) -> bool:
+def is_written(name: str, syntax: SyntaxTree) -> bool:
     """True if a file gives an attribute of this name a value, or the parser another default."""
     for node in syntax.nodes:
         match node:
@@ -134,7 +134,7 @@ def _sets(call: ast.AST | None) -> bool:
     )  # fmt: skip
 
 
-def _fills_namespaces(syntax: SyntaxTree) -> bool:
+def fills_namespaces(syntax: SyntaxTree) -> bool:
     """True if a file gives settings values under names that it does not write."""
     unpacked = (
         call

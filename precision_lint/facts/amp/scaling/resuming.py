@@ -5,12 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from precision_lint.facts.amp.scaling.users import Users, argument_for
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.facts.project.uncalled import is_uncalled
 from precision_lint.model.finding import Confidence
 from precision_lint.model.regex import regex
+from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.nodes import walk
-from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import dotted, with_defaults
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _RESUMING = regex(r"(?i)opt\w*(?:\[[^\]\n]*\])?\.load_state_dict\(")
@@ -30,10 +35,26 @@ def resumption(file: PythonFile) -> Confidence | None:
     found = None
     for each in (file, *filter(None, others)):
         for place in _RESUMING.finditer(each.text.text):
-            if not is_uncalled(each, place.start(), project):
+            is_run = not is_uncalled(each, place.start(), project)
+            if is_run and _is_given(place.start(), each, file):
                 return Confidence.MEDIUM
             found = Confidence.LOW
     return found
+
+
+def _is_given(place: int, loading: ParsedPython, file: PythonFile) -> bool:
+    """False for an optimizer that is None by default, and that no call of the function gives."""
+    functions = functions_around(loading, place)
+    function = functions[-1] if functions else None
+    if not isinstance(function, FunctionDefinition) or function not in loading.tree.body:
+        return True
+    for parameter, default in with_defaults(function.args):
+        is_optional = isinstance(default, ast.Constant) and default.value is None
+        if is_optional and loading.text.text.startswith(f"{parameter.arg}.load_state", place):
+            calls = Users(Program(file)).calls_of(function.name, loading)
+            given = (argument_for(call, parameter, function, is_method=False) for call, _ in calls)
+            return any(each is not None for each in given)
+    return True
 
 
 def is_refused(saved: ast.Dict, file: PythonFile) -> bool:

@@ -17,6 +17,7 @@ from precision_lint.model.regex import regex
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.nodes import children
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import own_statements
 from precision_lint.source.python.syntax import callee_name, dotted, resolved
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -113,7 +114,7 @@ def names_in(file: ParsedPython) -> Names:
                 name = dotted(target)
                 if name is None:
                     continue
-                made = [each for each in _alternatives(value) if _makes_scaler(each)]
+                made = [each for each in _alternatives(value) if _makes_scaler(each, file)]
                 if made:
                     (off if all(map(_is_off, made)) else on).add(name)
                 match value:
@@ -159,13 +160,14 @@ def scalers_made(file: ParsedPython) -> Mapping[str, ast.Call]:
     for node in file.nodes:
         match node:
             case ast.Assign(targets=[target], value=value) if name := dotted(target):
-                made = [each for each in _alternatives(value) if _makes_scaler(each)]
+                made = [each for each in _alternatives(value) if _makes_scaler(each, file)]
                 found |= [(name, each) for each in made if not _is_off(each)]
     return found
 
 
 def _is_off(scaler: ast.Call) -> bool:
-    return any(
+    is_given_false = any(isinstance(one, ast.Constant) and not one.value for one in scaler.args)
+    return is_given_false or any(
         keyword.arg == "enabled"
         and isinstance(keyword.value, ast.Constant)
         and not keyword.value.value
@@ -186,8 +188,38 @@ def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
             yield value
 
 
-def _makes_scaler(value: ast.expr) -> TypeGuard[ast.Call]:
+def _makes_scaler(value: ast.expr, file: ParsedPython) -> TypeGuard[ast.Call]:
+    if not isinstance(value, ast.Call):
+        return False
+    return _is_scaler(value) or (
+        isinstance(value.func, ast.Name) and value.func.id in _functions_making_scalers(file)
+    )
+
+
+def _is_scaler(value: ast.expr) -> TypeGuard[ast.Call]:
     return isinstance(value, ast.Call) and callee_name(value).endswith("GradScaler")
+
+
+@fact
+def _functions_making_scalers(file: ParsedPython) -> frozenset[str]:
+    """The functions of the top level that return a new scaler, or None, and nothing else."""
+    return frozenset(
+        node.name
+        for node in file.tree.body
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list and _returns_scaler(node)
+    )
+
+
+def _returns_scaler(function: ast.FunctionDef) -> bool:
+    returned = [
+        each
+        for statement in own_statements(function.body)
+        if isinstance(statement, ast.Return) and statement.value is not None
+        for each in _alternatives(statement.value)
+    ]
+    made = [each for each in returned if _is_scaler(each) and not _is_off(each)]
+    others = (each for each in returned if not _is_scaler(each))
+    return bool(made) and all(isinstance(each, ast.Constant) for each in others)
 
 
 def calls_in_order(expression: ast.AST) -> Iterator[ast.Call]:

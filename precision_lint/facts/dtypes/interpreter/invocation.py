@@ -67,7 +67,7 @@ from precision_lint.facts.dtypes.operators.autocast import opened, opened_by
 from precision_lint.facts.dtypes.operators.module_inputs import rejected
 from precision_lint.facts.dtypes.syntax import mutations, sources
 from precision_lint.facts.dtypes.syntax.file_names import file_name, name_written
-from precision_lint.facts.dtypes.syntax.mutations import ADAPTING
+from precision_lint.facts.dtypes.syntax.mutations import ADAPTING, changed
 from precision_lint.facts.dtypes.syntax.own_attributes import MODULE_STATE
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.source.python.syntax import dotted, innermost_name, last_name
@@ -676,10 +676,10 @@ def _of_unknown(
         return functions.method(name, caller_chosen(given.origin(_OF_THE_BUFFERS)), given)
     if name == ADAPTING:
         return models.method(Model(caller_chosen()), name, given)
-    if name in _CASTING and sources.NETWORK_NAME.search(owner):
+    if name in _CASTING and sources.NETWORK_NAME.search(innermost_name(changed(node)[0])):
         moved = models.method(Model(caller_chosen()), name, given)
-        if isinstance(moved, Model) and moved.parameters.dtypes:
-            return moved
+        if isinstance(moved, Model):  # what is moved to a device alone stays what it is
+            return moved if moved.parameters.dtypes else receiver
     if name == "from_pretrained" and sources.PRETRAINED.search(f"{owner}.{name}"):
         return pretrained.loaded(evaluator, "", f"{owner}.{name}", given)
     if name == "state_dict" and not given.arguments:

@@ -84,7 +84,7 @@ class Records:
         self.open_functions: dict[ast.Call, tuple[Variable, CallSite]] = {}
         """The calls of functions that are terms: those that somebody hands in."""
         self.module_casts: dict[Class, dict[ast.Call, Tensor]] = {}
-        """By class, the calls that cast its modules to a half dtype."""
+        """By class, the calls that may cast its modules to a half dtype."""
         self.written: dict[tuple[Module, str], dict[ast.Call, Value]] = {}
         """By module and the name of the file, what calls write into files."""
         self.assigned: dict[tuple[Class, str], Value] = {}
@@ -258,8 +258,7 @@ class Records:
         """`model.half()`, and what `model` is after it."""
         match module:
             case Instance(definition=definition, parameters=Tensor() as cast) if frame.records:
-                origin = cast.origin
-                if cast.dtypes & HALF and origin is not None and origin.kind == "dtype":
+                if cast.dtypes & HALF or cast.clauses:
                     self.module_casts.setdefault(definition, {})[node] = cast
 
     def written_to(self, frame: Frame, node: ast.Call, name: str, value: Value) -> None:
@@ -274,7 +273,8 @@ class Records:
             yield
             return
         file = frame.module.file
-        self.way.append(Origin(file.text, file.span_of(node), f"`{name}` is called here"))
+        place, guards = file.span_of(node), tuple(frame.guards)
+        self.way.append(Origin(file.text, place, f"`{name}` is called here", guards=guards))
         try:
             yield
         finally:

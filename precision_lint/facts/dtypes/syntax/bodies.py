@@ -13,6 +13,14 @@ from precision_lint.source.python.statements import blocks, holds
 Body: TypeAlias = "Function | Module"
 
 
+def module_of_body(body: Body) -> Module:
+    return body if isinstance(body, Module) else body.module
+
+
+def node_of_body(body: Body) -> ast.AST:
+    return body.file.tree if isinstance(body, Module) else body.node
+
+
 def functions_at(module: Module, rows: list[int]) -> Iterator[Function]:
     """The functions and methods of a module that hold one of some rows, outermost first."""
     if rows:

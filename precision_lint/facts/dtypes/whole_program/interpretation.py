@@ -114,9 +114,9 @@ class Interpretation:
         self.callers = Callers(self, self.classes, calling, callbacks, self.tracing, table)
         self.resolve = self.callers.resolve
         self.reaching = Reaching(calling, self.classes, program)
-        moving = Moving(self, self.classes, calling, self.tracing)
+        self.moving = Moving(self, self.classes, calling, self.tracing, self.resolve)
         self.instances = Instances(
-            self, program, self.classes, self.tracing, moving, self.resolve, table
+            self, program, self.classes, self.tracing, self.moving, self.resolve, table
         )
         self.insides = Insides(self, self.classes, table)
         self.files = Files(self, program, self.tracing, self.resolve, table)

@@ -15,13 +15,17 @@ from functools import reduce
 from precision_lint.facts.dtypes.domain.lattice import join_tensors
 from precision_lint.facts.dtypes.domain.values import Tensor
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
-from precision_lint.facts.dtypes.syntax.bodies import Body
-from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.syntax.bodies import Body, module_of_body, node_of_body
+from precision_lint.facts.dtypes.syntax.definitions import Class, Function
 from precision_lint.facts.dtypes.syntax.mutations import CASTING
 from precision_lint.facts.dtypes.whole_program.calling import Calling
 from precision_lint.facts.dtypes.whole_program.classes import Classes
+from precision_lint.facts.dtypes.whole_program.resolution import Resolution
 from precision_lint.facts.dtypes.whole_program.tracing import Tracing
 from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import HALF
+from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name
 
@@ -34,16 +38,44 @@ _MOST_PROGRAMS = 12
 _LOADING = ("load_state_dict", "load_model")
 """What gives the weights of a file to a module."""
 
+_NOT_HALF = regex(
+    r"(?:^|[._])(?:device|rank|float32|float64|long|int\d*|bool)$|^torch\.(?:device|float)\b"
+)
+"""Arguments of `to` that are no half dtype."""
+
 _CASTING_ITSELF = CASTING | {"_apply", "cuda", "type"}
 """Methods that a class defines which does something else when it is cast."""
+
+
+@frozen
+class ModuleCast:
+    """A call that casts a module to a half dtype."""
+
+    definition: Class
+    """The class of the module."""
+    call: ast.Call
+    weights: Tensor
+    body: Body | None
+    """The body that makes the module, or calls the one that does; None for other code."""
+
+    @property
+    def load(self) -> Origin | None:
+        """Where the body gives the module the weights of a file."""
+        return None if self.body is None else _load(self.body)
 
 
 class Moving:
     """Finds the programs that cast the modules of a class, and what they cast them to."""
 
     def __init__(
-        self, analysis: Interprocedural, classes: Classes, calling: Calling, tracing: Tracing
+        self,
+        analysis: Interprocedural,
+        classes: Classes,
+        calling: Calling,
+        tracing: Tracing,
+        resolve: Resolution,
     ) -> None:
+        self._resolve = resolve
         self._analysis = analysis
         self._classes = classes
         self._calling = calling
@@ -51,29 +83,40 @@ class Moving:
 
     def cast_to(self, definition: Class) -> Tensor | None:
         """The half dtypes to which programs cast the modules of a class; None if none does."""
+        found = [_with_load(each.weights, each.load) for each in self.casts(definition)]
+        return reduce(join_tensors, found) if found else None
+
+    def casts(self, definition: Class) -> list[ModuleCast]:
+        """The casts to half dtypes of modules of a class, or of those that hold such a module."""
         holders: list[Class] = [definition]
         programs: dict[Body, frozenset[int]] = {}
         for each in holders:  # it grows meanwhile
             if not _CASTING_ITSELF.isdisjoint(each.methods):
-                return None
+                return []
             for body in self._making(each):
                 holder = self._holder(body)
                 if holder is None:
                     programs.update(self._casting(body))
                 elif holder not in holders and len(holders) < _MOST_HOLDERS:
                     holders.append(holder)
-        loads: dict[ast.AST, Origin] = {}
+        within: dict[ast.AST, Body] = {}
         for body, rows in [*programs.items()][:_MOST_PROGRAMS]:
             self._tracing.body(body, rows)
-            if (load := _load(body)) is not None:
-                loads |= dict.fromkeys(own_nodes(_node(body)), load)
+            within |= dict.fromkeys(own_nodes(node_of_body(body)), body)
         casts = self._analysis.records.module_casts
-        found = [
-            _with_load(tensor, loads.get(call))
+        return [
+            ModuleCast(each, call, weights, within.get(call))
             for each in holders
-            for call, tensor in casts.get(each, {}).items()
+            for call, tensor in [*casts.get(each, {}).items()]
+            if (weights := self._as_given(tensor)) is not None
         ]
-        return reduce(join_tensors, found) if found else None
+
+    def _as_given(self, cast: Tensor) -> Tensor | None:
+        """The dtypes that callers give to a cast; None if nothing names a half one."""
+        weights = self._resolve(cast)
+        if not isinstance(weights, Tensor) or not weights.dtypes & HALF:
+            return None
+        return weights if weights.origin is not None and weights.origin.kind == "dtype" else None
 
     def _holder(self, body: Body) -> Class | None:
         """The class of the modules that keep what a method of theirs makes."""
@@ -101,16 +144,8 @@ class Moving:
 
 def _rows_casting(body: Body) -> frozenset[int]:
     """The rows of a body that may cast a module."""
-    node = _node(body)
-    return _module(body).fact((_rows_casting, node), lambda: frozenset(_rows(node)))
-
-
-def _module(body: Body) -> Module:
-    return body if isinstance(body, Module) else body.module
-
-
-def _node(body: Body) -> ast.AST:
-    return body.file.tree if isinstance(body, Module) else body.node
+    node = node_of_body(body)
+    return module_of_body(body).fact((_rows_casting, node), lambda: frozenset(_rows(node)))
 
 
 def _load(body: Body) -> Origin | None:
@@ -118,8 +153,8 @@ def _load(body: Body) -> Origin | None:
 
     None in a training: the weights can come from another run of it, which rounds the same.
     """
-    file = _module(body).file
-    calls = [node for node in own_nodes(_node(body)) if isinstance(node, ast.Call)]
+    file = module_of_body(body).file
+    calls = [node for node in own_nodes(node_of_body(body)) if isinstance(node, ast.Call)]
     named = {callee_name(node): node for node in reversed(calls)}
     load = next((named[name] for name in _LOADING if name in named), None)
     if load is None or "backward" in named:
@@ -137,5 +172,14 @@ def _with_load(cast: Tensor, load: Origin | None) -> Tensor:
 def _rows(node: ast.AST) -> Iterator[int]:
     for each in own_nodes(node):
         match each:
-            case ast.Call(func=ast.Attribute(attr=name)) if name in CASTING:
+            case ast.Call(func=ast.Attribute(attr="half" | "bfloat16")):
                 yield each.lineno
+            case ast.Call(func=ast.Attribute(attr="to"), args=args, keywords=keywords):
+                given = [*args, *(one.value for one in keywords)]
+                if not all(map(_is_other_than_half, given)):
+                    yield each.lineno
+
+
+def _is_other_than_half(node: ast.expr) -> bool:
+    """True for what says nothing of a half dtype: a device, another dtype, a flag."""
+    return isinstance(node, ast.Constant) or _NOT_HALF.search(ast.unparse(node)) is not None
