@@ -96,7 +96,9 @@ class Users:
             return
         for other in (file, *self.of(definition, name)):
             for call in syntax_tree(other).calls(name):
-                yield call, other
+                called = dotted(call.func)
+                if called is None or self.definition(called, other) in {None, definition}:
+                    yield call, other
 
     def of(self, definition: Function | Class, name: str) -> Iterator[ParsedPython]:
         """The file that defines something, and those that import it and contain a name.
