@@ -204,16 +204,20 @@ def _without_guesses(
 ) -> Tensor:
     """What an alternative gives, where one operand is wide, and nothing says that it is a scalar.
 
-    Most tensors have dimensions. Beside one without, half precision stays, but that is no witness.
+    Most tensors have dimensions. Next to one without, half precision stays, but that is no witness.
     """
-    is_guess = any(
-        operand is not None and operand[0] == _SCALAR and _is_mostly_wide(operand[1])
+    is_dimensioned = any(each is not None and each[0] == _DIMENSIONED for each in alternative)
+    guessed = [
+        operand[1]
         for operand, value in zip(alternative, given, strict=True)
+        if operand is not None and operand[0] == _SCALAR and operand[1].dtypes & _WIDE
         if isinstance(value, Tensor) and value.scalar is None
-    )
-    if not is_guess or not (result.dtypes & HALF or result.caller_chosen):
+    ]
+    if not (guessed and is_dimensioned and (result.dtypes & HALF or result.caller_chosen)):
         return result
-    return Tensor(result.dtypes - HALF, may_be_other=True, scalar=result.scalar)
+    if any(map(_is_mostly_wide, guessed)):
+        return Tensor(result.dtypes - HALF, may_be_other=True, scalar=result.scalar)
+    return replace(result, may_be_other=True)
 
 
 def _ranked(value: Value, default: str) -> list[_Operand | None]:
@@ -311,18 +315,20 @@ def _likely(results: frozenset[str], *operands: tuple[Tensor, str]) -> frozenset
     Most arrays are float32 or float64, and nothing says that this one holds integers. A tensor that
     is float32 as far as is known need not be anything else.
     """
-    is_unlikely = any(
-        (operand.dtypes >= NUMPY_DTYPES and dtype in NUMPY_DTYPES - _WIDE)
-        or (dtype == _SOME and _is_mostly_wide(operand))
-        for operand, dtype in operands
-    )
     narrow = results & {BFLOAT16, _CHOSEN}
-    return results - narrow | {_SOME} if is_unlikely and narrow else results
+    if not narrow:
+        return results
+    for operand, dtype in operands:
+        is_of_any_array = operand.dtypes >= NUMPY_DTYPES and dtype in NUMPY_DTYPES - _WIDE
+        if is_of_any_array or (dtype == _SOME and _is_mostly_wide(operand)):
+            return results - narrow | {_SOME}
+    is_partly_wide = any(each.dtypes & _WIDE and dtype == _SOME for each, dtype in operands)
+    return results | {_SOME} if is_partly_wide else results
 
 
 def _is_mostly_wide(operand: Tensor) -> bool:
     """True for a tensor that has no half dtype, as far as is known."""
-    return bool(operand.dtypes) and operand.dtypes <= _WIDE
+    return bool(operand.dtypes) and operand.dtypes <= _WIDE and not operand.caller_chosen
 
 
 def _origin(left: Tensor, right: Tensor, options: frozenset[str]) -> Origin | None:
