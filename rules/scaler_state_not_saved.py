@@ -100,9 +100,15 @@ _FLOAT16 = rb"(?i)autocast|float16|fp16|\.half\(|precision|accelerat|fabric|deep
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
+    own = [*_of_file(file)]
+    yield from own
+    reported = {finding.place.span for finding in own}
+    yield from (each for each in _of_others(file) if each.place.span not in reported)
+
+
+def _of_file(file: PythonFile) -> Iterator[Finding]:
+    """Checkpoints where a scaler of the file lives: in its function, or anywhere in the file."""
     scalers = sorted(scalers_made(file)) if ".scale(" in file.text.text else []
-    if not scalers:
-        yield from _of_objects(file)
     if not scalers or is_kept(file, scalers) or _needs_no_scale(file):
         return
     confidence = resumption(file)
@@ -124,8 +130,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                 yield _finding(scalers, value, file, confidence, fix)
 
 
-def _of_objects(file: PythonFile) -> Iterator[Finding]:
-    """Checkpoints of an object, or of what callers give, where another file makes the scaler."""
+def _of_others(file: PythonFile) -> Iterator[Finding]:
+    """Checkpoints of an object of another file, or of what callers give, who make the scaler."""
     if not file.project.python_sources_matching(rb"GradScaler\("):
         return
     for node in file.nodes:
