@@ -192,32 +192,27 @@ def promote(values: Iterable[Value], default: str = FLOAT32) -> Tensor:
     given = [*values]
     alternatives = product(*(_ranked(value, default) for value in given))
     results = [
-        _without_guesses(_promote_ranked(alternative), alternative, given)
+        replace(result, origin=None) if _is_guess(alternative, given) else result
         for alternative in alternatives
+        if (result := _promote_ranked(alternative)) != _RAISES
     ]
-    results = [result for result in results if result != _RAISES]
     return reduce(join_tensors, results) if results else SOME_TENSOR
 
 
-def _without_guesses(
-    result: Tensor, alternative: tuple[_Operand | None, ...], given: list[Value]
-) -> Tensor:
-    """What an alternative gives, where one operand is wide, and nothing says that it is a scalar.
+def _is_guess(alternative: tuple[_Operand | None, ...], given: list[Value]) -> bool:
+    """True where an operand that may be wide has no dimension, though nothing says so of it.
 
     Most tensors have dimensions. Next to one without, half precision stays, but that is no witness.
     """
     is_dimensioned = any(each is not None and each[0] == _DIMENSIONED for each in alternative)
-    guessed = [
-        operand[1]
+    return is_dimensioned and any(
+        operand is not None
+        and operand[0] == _SCALAR
+        and not operand[1].dtypes.isdisjoint(_WIDE)
+        and isinstance(value, Tensor)
+        and value.scalar is None
         for operand, value in zip(alternative, given, strict=True)
-        if operand is not None and operand[0] == _SCALAR and operand[1].dtypes & _WIDE
-        if isinstance(value, Tensor) and value.scalar is None
-    ]
-    if not (guessed and is_dimensioned and (result.dtypes & HALF or result.caller_chosen)):
-        return result
-    if any(map(_is_mostly_wide, guessed)):
-        return Tensor(result.dtypes - HALF, may_be_other=True, scalar=result.scalar)
-    return replace(result, may_be_other=True)
+    )
 
 
 def _ranked(value: Value, default: str) -> list[_Operand | None]:
@@ -300,35 +295,37 @@ def _combine(left: Tensor, right: Tensor, rule: _Rule) -> Tensor:
         )
     )
     is_chosen, is_other = _CHOSEN in options, _SOME in options or _ARRAY in options
+    is_half = is_chosen or not options.isdisjoint(HALF)
+    deciding = (left, right) if rule is _of_one_rank else (left,)
+    is_shown = not any(map(_is_wide_as_shown, deciding))
     return Tensor(
         options - _PSEUDO,
         is_chosen,
         is_other,
-        _origin(left, right, options),
+        _origin(left, right, options) if is_shown or not is_half else None,
         clauses=_clauses(left, right, rule) if is_chosen or is_other else frozenset(),
     )
 
 
 def _likely(results: frozenset[str], *operands: tuple[Tensor, str]) -> frozenset[str]:
-    """What operands of some dtypes make; of what is mostly wide, no narrow float.
+    """What operands of some dtypes make; of an array of which nothing is known, no narrow float.
 
-    Most arrays are float32 or float64, and nothing says that this one holds integers. A tensor that
-    is float32 as far as is known need not be anything else.
+    Most arrays are float32 or float64, and nothing says that this one holds integers.
     """
+    is_of_any_array = any(
+        operand.dtypes >= NUMPY_DTYPES and dtype in NUMPY_DTYPES - _WIDE
+        for operand, dtype in operands
+    )
     narrow = results & {BFLOAT16, _CHOSEN}
-    if not narrow:
-        return results
-    for operand, dtype in operands:
-        is_of_any_array = operand.dtypes >= NUMPY_DTYPES and dtype in NUMPY_DTYPES - _WIDE
-        if is_of_any_array or (dtype == _SOME and _is_mostly_wide(operand)):
-            return results - narrow | {_SOME}
-    is_partly_wide = any(each.dtypes & _WIDE and dtype == _SOME for each, dtype in operands)
-    return results | {_SOME} if is_partly_wide else results
+    return results - narrow | {_SOME} if is_of_any_array and narrow else results
 
 
-def _is_mostly_wide(operand: Tensor) -> bool:
-    """True for a tensor that has no half dtype, as far as is known."""
-    return bool(operand.dtypes) and operand.dtypes <= _WIDE and not operand.caller_chosen
+def _is_wide_as_shown(operand: Tensor) -> bool:
+    """True for a tensor that is wide, and half only if something is so that nothing shows."""
+    if operand.caller_chosen or operand.dtypes.isdisjoint(_WIDE):
+        return False
+    is_never_half = operand.dtypes.isdisjoint(HALF)
+    return operand.may_be_other if is_never_half else operand.origin is None
 
 
 def _origin(left: Tensor, right: Tensor, options: frozenset[str]) -> Origin | None:
