@@ -400,18 +400,26 @@ class _Linker:
         return is_made_in(path, kin, self.project)
 
     def gives(self, path: Path, reading: EffectiveConfig, kin: Sequence[Framework]) -> bool:
-        """True if a program that reads a file is seen to give it to one of some frameworks."""
+        """True if a program that reads a file is seen to give it to one of some frameworks: its
+        precisions, where it has any, as `fp16=torch.cuda.is_available()` is none of the file's.
+        """
         if not is_of_classes(reading.framework):
             return True
         slugs = frozenset(one.slug for one in kin)
         if filled_by(path, self.project).slugs & slugs or self.project.reaches(path, rf"\b{CLI}\b"):
             return True
-        return any(
-            called.framework.slug in slugs
-            and isinstance(called.source, CallSource)
-            and any(one.file.text is reading.file.text for one in called.source.given.values())
-            for called in self.calls_for(path, reading.file)
-        )
+        precise = {
+            name
+            for name, key in reading.framework.keys.items()
+            if key.role != "other" and reading.source.get(name) is not None
+        }
+        for call in self.calls_for(path, reading.file):
+            if call.framework.slug in slugs and isinstance(call.source, CallSource):
+                given = call.source.given.items()
+                of_file = {name for name, one in given if one.file.text is reading.file.text}
+                if of_file and precise <= of_file:
+                    return True
+        return False
 
     def calls_for(self, path: Path, file: ParsedConfig) -> tuple[EffectiveConfig, ...]:
         """What the calls of a program make of a file that it opens."""
