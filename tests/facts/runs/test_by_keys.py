@@ -155,3 +155,32 @@ def test_a_file_that_a_command_names(script: str, is_given: bool, tmp_path: Path
     files = {"a.yaml": ACCELERATE, "run.sh": script, "train.py": "import accelerate\n"}
     out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
     assert (BY_KEYS not in out) == is_given
+
+
+UNREAD = "for a program that is not seen to make what reads it"
+LAUNCH = 'accelerate launch --mixed_precision="fp16" --num_processes 4 gen.py --save_dir o\n'
+
+
+@pytest.mark.parametrize(
+    ("program", "is_unread"),
+    [
+        ("from accelerate import PartialState\nstate = PartialState()\n", True),
+        ("import torch\n", True),
+        ("from accelerate import Accelerator\nAccelerator()\n", False),
+        ("from transformers import Trainer\nTrainer(model).train()\n", False),
+        ("from trl import SFTTrainer\nSFTTrainer(model).train()\n", False),
+        ("import os\nprint(os.environ['ACCELERATE_MIXED_PRECISION'])\n", False),
+        ("from helper import start\nstart()\n", False),
+        (None, False),
+    ],
+)
+def test_what_a_launcher_sets_for_a_program(
+    program: str | None, is_unread: bool, tmp_path: Path
+) -> None:
+    helper = "from accelerate import Accelerator\ndef start():\n    return Accelerator()\n"
+    files = {"run.sh": LAUNCH, "helper.py": helper}
+    files |= {"gen.py": program} if program is not None else {}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "run.sh:1: accelerate" in out
+    assert "mixed_precision = fp16  run.sh:1" in out
+    assert (f"accelerate, {UNREAD}\n" in out) is is_unread
