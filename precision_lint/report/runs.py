@@ -28,6 +28,7 @@ from precision_lint.report.model import Report
 
 _LONGEST = 60
 _BY_KEYS = ", by its keys: no program is seen to give them to it"
+_UNREAD = ", for a program that is not seen to make what reads it"
 _MOST_ALIKE = 5
 
 
@@ -66,7 +67,15 @@ def signature(explained: Explained) -> tuple[object, ...]:
     lost = tuple((one.name, str(one.reference.value)) for one in explained.lost)
     is_call = isinstance(reading.source, CallSource)  # in a program of its own
     beneath = (explained.only_if,) if is_call else (*explained.beneath,)
-    return reading.framework.slug, settings, links, lost, beneath, reading.is_by_keys
+    return (
+        reading.framework.slug,
+        settings,
+        links,
+        lost,
+        beneath,
+        reading.is_by_keys,
+        reading.is_unread,
+    )
 
 
 def _used_at(one: Effective) -> Place | None:
@@ -135,7 +144,8 @@ def _where(explained: Explained, report: Report) -> str:
 def head_of_run(run: Run, report: Report) -> str:
     """Where a run is, who reads it, and whether anything but its keys shows that."""
     is_by_keys = run.explained.reading.is_by_keys and run.explained.reader is None
-    return head(run.explained, report) + (_BY_KEYS if is_by_keys else "")
+    unread = _UNREAD if run.explained.reading.is_unread else ""
+    return head(run.explained, report) + (_BY_KEYS if is_by_keys else unread)
 
 
 def head(explained: Explained, report: Report) -> str:
@@ -318,6 +328,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "reader": os.path.abspath(explained.reader) if explained.reader else None,
         "only_if": explained.only_if or None,
         "by_keys": reading.is_by_keys,
+        "unread_by_program": reading.is_unread,
         **_located(explained.place),
         "settings": [
             {

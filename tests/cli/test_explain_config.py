@@ -699,7 +699,10 @@ def test_copies_that_jupyter_keeps_are_no_runs(tmp_path: Path) -> None:
     caller = {".ipynb_checkpoints/all-checkpoint.sh": "bash run.sh fp16\n"}
     copies = {f"{folder}.ipynb_checkpoints/run-checkpoint.sh": launch for folder in ("", "sub/")}
     script = launch.replace("bf16", "${1:-bf16}")
-    project(tmp_path, {"run.sh": script, "train.py": "import argparse\n"} | copies | caller)
+    project(
+        tmp_path,
+        {"run.sh": script, "train.py": "from accelerate import Accelerator\n"} | copies | caller,
+    )
     for command in (["init", "-q"], ["add", "-f", "."]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True, timeout=60)
     out = run("explain-config", cwd=tmp_path).out

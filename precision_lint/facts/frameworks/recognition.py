@@ -235,7 +235,7 @@ def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[EffectiveCo
             source = CommandSource(file, framework, started.words, started)
             yield EffectiveConfig(framework, source)
         if started.launcher:
-            yield from _of_launcher(file, started)
+            yield from _of_launcher(file, started, project)
 
 
 def _starts(way: Recognizer, started: Launch) -> bool:
@@ -248,9 +248,14 @@ def _names(framework: Framework, started: Launch) -> bool:
     return any(_starts(way, started) for way in ways)
 
 
-def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[EffectiveConfig]:
-    """The options before the program, for any program."""
+def _of_launcher(
+    file: ParsedConfig, started: Launch, project: Recording
+) -> Iterator[EffectiveConfig]:
+    """The options before the program, for any program: one that makes nothing that reads them is
+    started all the same.
+    """
     words = started.launcher
+    path = program_of(started, file, project)
     given = {option.name.replace("-", "_") for option in options(words)}
     for framework in frameworks().values():
         if any(
@@ -258,7 +263,15 @@ def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[EffectiveConfi
             for way in framework.ways
         ):
             place = Launch(started.span, "", words, environment=started.environment)
-            yield EffectiveConfig(framework, CommandSource(file, framework, words, place))
+            source = CommandSource(file, framework, words, place)
+            is_unread = path is not None and not _may_make(framework, path, project)
+            yield EffectiveConfig(framework, source, is_unread=is_unread)
+
+
+def _may_make(framework: Framework, program: Path, project: Recording) -> bool:
+    """False for a program that names nothing that makes what reads a launcher's settings."""
+    makers = framework.trainers
+    return not makers or project.reaches(program, any_of(makers))
 
 
 def _program_mentions(

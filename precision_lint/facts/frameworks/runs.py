@@ -58,7 +58,7 @@ from precision_lint.facts.runs.records import is_written_by_tool
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.facts.runs.targets import refused_arguments
 from precision_lint.facts.runs.understood import understood
-from precision_lint.facts.runs.witnesses import given
+from precision_lint.facts.runs.witnesses import given, given_beside
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
@@ -136,7 +136,9 @@ def environment(
     """
     linker = _Linker(file, project)
     program = program or file.fact((Program, path), lambda: Program(path, project))
-    return RunEnvironment(program, file, started, linker.composition, opened=opened)
+    if opened is not None:
+        return linker.opening(program, file, opened)
+    return RunEnvironment(program, file, started, linker.composition)
 
 
 def _has_known_words(run: EffectiveConfig, started: Sequence[EffectiveConfig]) -> bool:
@@ -322,11 +324,16 @@ class _Linker:
                     source = MappingSource(file, root, flat=framework.flat)
                     yield EffectiveConfig(framework, source)
 
+    def opening(self, program: Program, file: ParsedConfig, path: Path) -> RunEnvironment:
+        """The run of a program that opens the file at a path."""
+        beside = given_beside(path, program.path, self.project)
+        return RunEnvironment(program, file, None, self.composition, opened=path, beside=beside)
+
     def opened(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """What the programs that read a file do with it, where no script starts them."""
         for path in readers(file, self.project):
             program = self.program_at(path)
-            run = RunEnvironment(program, file, None, self.composition, opened=file.text.path)
+            run = self.opening(program, file, file.text.path)
             evaluator = Evaluator(run)
             for reading in (*readings_of_calls(evaluator), *readings_of_roles(evaluator)):
                 source = reading.source
@@ -393,26 +400,32 @@ class _Linker:
         return is_made_in(path, kin, self.project)
 
     def gives(self, path: Path, reading: EffectiveConfig, kin: Sequence[Framework]) -> bool:
-        """True if a program that reads a file is seen to give it to one of some frameworks."""
+        """True if a program that reads a file is seen to give it to one of some frameworks: its
+        precisions, where it has any, as `fp16=torch.cuda.is_available()` is none of the file's.
+        """
         if not is_of_classes(reading.framework):
             return True
         slugs = frozenset(one.slug for one in kin)
         if filled_by(path, self.project).slugs & slugs or self.project.reaches(path, rf"\b{CLI}\b"):
             return True
-        return any(
-            called.framework.slug in slugs
-            and isinstance(called.source, CallSource)
-            and any(one.file.text is reading.file.text for one in called.source.given.values())
-            for called in self.calls_for(path, reading.file)
-        )
+        precise = {
+            name
+            for name, key in reading.framework.keys.items()
+            if key.role != "other" and reading.source.get(name) is not None
+        }
+        for call in self.calls_for(path, reading.file):
+            if call.framework.slug in slugs and isinstance(call.source, CallSource):
+                given = call.source.given.items()
+                of_file = {name for name, one in given if one.file.text is reading.file.text}
+                if of_file and precise <= of_file:
+                    return True
+        return False
 
     def calls_for(self, path: Path, file: ParsedConfig) -> tuple[EffectiveConfig, ...]:
         """What the calls of a program make of a file that it opens."""
 
         def compute() -> tuple[EffectiveConfig, ...]:
-            run = RunEnvironment(
-                self.program_at(path), file, None, self.composition, opened=file.text.path
-            )
+            run = self.opening(self.program_at(path), file, file.text.path)
             return tuple(readings_of_calls(Evaluator(run)))
 
         return file.fact((_Linker.calls_for, path), compute)

@@ -202,6 +202,8 @@ def verdicts_of(run: EffectiveConfig, project: Recording) -> Iterator[Verdict]:
     """The conflicts of a run, in any of its files."""
     for part in run.standalone:
         for conflict in part.framework.conflicts:
+            if conflict.by_trainer and run.is_unread:
+                continue
             if _is_of_version(conflict, part, project) and _is_done(conflict, part, project):
                 yield from _judged(conflict, part, project)
 
@@ -233,7 +235,8 @@ def _is_of_version(conflict: Conflict, run: EffectiveConfig, project: Recording)
 def _is_done(conflict: Conflict, run: EffectiveConfig, project: Recording) -> bool:
     """False for what a trainer does, in programs that only take over the class of its settings."""
     framework = run.framework
-    if not conflict.by_trainer or not framework.trainers or not is_met(conflict, run):
+    has_names = framework.trainers and framework.reach  # what only a launcher starts has no `reach`
+    if not conflict.by_trainer or not has_names or not is_met(conflict, run):
         return True
     programs = [
         path for path in _programs(run, project) if project.reaches(path, any_of(framework.reach))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice, takewhile
 from pathlib import Path, PurePosixPath
@@ -32,10 +32,12 @@ from precision_lint.model.regex import regex
 from precision_lint.model.trace import apart, note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.options import options
-from precision_lint.source.config.settings_tree import Mapping, Scalar, mappings
+from precision_lint.source.config.options import Option, options
+from precision_lint.source.config.settings_tree import Mapping as Tree
+from precision_lint.source.config.settings_tree import Scalar, mappings
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.shell.variables import Word
 from precision_lint.source.shell.words import UNKNOWN
 
 STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
@@ -154,8 +156,34 @@ def _programs_in(file: ParsedConfig, project: Recording) -> Iterator[Path]:
 
 def given(path: Path, project: Recording) -> tuple[Path, ...]:
     """The programs that scripts and documents start with the name of a file."""
-    files = project.config_files
-    return files.once(("given to", path), lambda: tuple(dict.fromkeys(_given(path, project))))
+    return tuple(dict.fromkeys(program for program, _ in _gifts(path, project)))
+
+
+def given_beside(path: Path, program: Path, project: Recording) -> Mapping[str, Option | None]:
+    """The options that commands give to a program together with a file; None for one that not all
+    of them give, or give alike.
+    """
+    rows = [
+        {option.name.replace("-", "_"): option for option in options(_said(started))}
+        for one, started in _gifts(path, project)
+        if one == program
+    ]
+    found: dict[str, Option | None] = {}
+    for name in dict.fromkeys(name for row in rows for name in row):
+        same = {row[name].value if name in row else None for row in rows}
+        found[name] = rows[0].get(name) if len(same) == 1 else None
+    return found
+
+
+def _said(started: Launch) -> tuple[Word, ...]:
+    """The words of a command, but for what a backslash at its end leaves."""
+    words = started.words
+    return words[:-1] if words and not words[-1].text else words
+
+
+def _gifts(path: Path, project: Recording) -> tuple[tuple[Path, Launch], ...]:
+    """The programs that get a file, with the commands."""
+    return project.config_files.once(("given to", path), lambda: tuple(_given(path, project)))
 
 
 def gets_others(program: Path, path: Path, project: Recording) -> bool:
@@ -332,7 +360,7 @@ def _agrees(launch: Launch, path: Path, project: Recording) -> bool:
     """True for a file that says what a command says: the run with these words has written it."""
     file = project.config_files.at(path)
     root = file.documents[0] if file is not None and file.documents else None
-    if not isinstance(root, Mapping):
+    if not isinstance(root, Tree):
         return False
     said = {
         entry.name: entry.value.value
@@ -403,7 +431,7 @@ def _is_run(path: Path, project: Recording) -> bool:
     return "__main__" in text or path.name == _MAIN or not project.users(path)
 
 
-def _given(path: Path, project: Recording) -> Iterator[Path]:
+def _given(path: Path, project: Recording) -> Iterator[tuple[Path, Launch]]:
     files = project.config_files
     pages = filter(None, map(files.at, files.named_in_pages(path)))
     own = filter(None, (files.at(path),))
@@ -416,7 +444,7 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
             is_its = any(is_it) or _writes_there(launch, path, project)
             is_its = is_its or _agrees(launch, path, project)
             if is_its and not project.is_test(program):
-                yield program
+                yield program, launch
         yield from _given_by_variables(script, path, project)
         if script.python is None:
             yield from _typed(script.text.text, script, path, project)
@@ -424,10 +452,12 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
         for _, launch, program in started_programs(script, project, by_example=True):
             is_like = any(_may_name(word.text, path) for word in launch.words)
             if is_like and not project.is_test(program):
-                yield program
+                yield program, launch
 
 
-def _given_by_variables(script: ParsedConfig, path: Path, project: Recording) -> Iterator[Path]:
+def _given_by_variables(
+    script: ParsedConfig, path: Path, project: Recording
+) -> Iterator[tuple[Path, Launch]]:
     """The programs that get a file by a variable which branches of a script assign: the file is
     what the script takes without a word, or with one.
     """
@@ -442,10 +472,12 @@ def _given_by_variables(script: ParsedConfig, path: Path, project: Recording) ->
                 if program is None or project.is_test(program):
                     continue
                 if _names_it(text, found, path, program, project):
-                    yield program
+                    yield program, started
 
 
-def _typed(text: str, near: ParsedConfig, path: Path, project: Recording) -> Iterator[Path]:
+def _typed(
+    text: str, near: ParsedConfig, path: Path, project: Recording
+) -> Iterator[tuple[Path, Launch]]:
     """The programs of commands in a text that get a file: `# python train.py -c conf/a.yaml`."""
     files = project.config_files
     for started in typed_commands(text, path.stem, near.text.path, project):
@@ -456,7 +488,7 @@ def _typed(text: str, near: ParsedConfig, path: Path, project: Recording) -> Ite
             found = ((text, files.find(text, near.text.path)) for text in named)
             is_its = any(_names_it(text, at, path, program, project) for text, at in found)
             if is_its or _config_name(started) == path.stem:
-                yield program
+                yield program, started
 
 
 def _config_name(started: Launch) -> str:

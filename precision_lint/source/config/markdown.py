@@ -30,6 +30,12 @@ _CONTINUED = regex(r"\\\r?\n\Z")
 
 _PLACEHOLDER = regex(r"<[A-Za-z](?:[\w ./-]*\w)>")
 """`<your_path>`, which a shell would take for two redirections."""
+_REMARK = regex(
+    r"(?<=[\w\"'./}])[ \t]+(?P<said>\([A-Za-z](?:[\w ,.'/:-]*\w)?\.?\))(?=[ \t]*(?:\\[ \t]*)?\r?$)",
+    re.MULTILINE,
+)
+"""`--cache_dir=DIR (optional)`, which a shell would refuse: no command has it in its middle."""
+_OPTION = regex(r"(?:^|[ \t])--?[A-Za-z]")
 _CHOICE = regex(r"\[-{1,2}\w|\|[ \t]*--|--[\w-]{1,40}[= ][^\s|\"']{1,40}\|\w")
 """`[--fp16]`, `--fp16 | --bf16`, `--dtype fp16|bf16`."""
 
@@ -43,7 +49,10 @@ def copied(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
         if format == "shell" and (fence.is_session or _has_prompt(text, fence.body)):
             lines = list(_typed(text, fence.body))
         if format == "shell":
-            lines = [(span, _PLACEHOLDER.sub(_variable, written)) for span, written in lines]
+            lines = [
+                (span, _without_remarks(_PLACEHOLDER.sub(_variable, written)))
+                for span, written in lines
+            ]
         part = parse(file, mask.replacing(lines), format, margin=fence.margin)
         if part is not None and not _is_list(part, fence, lines):
             yield Embedded(_name(fence, text), part)
@@ -83,6 +92,17 @@ def _variable(placeholder: re.Match[str]) -> str:
     """A variable as long as a placeholder: nobody knows its value."""
     name = re.sub(r"\W", "_", placeholder[0][2:-1])
     return f"${{{name}}}"
+
+
+def _without_remarks(written: str) -> str:
+    """Commands with blanks for the words in parentheses after what they give to an option."""
+
+    def blank(remark: re.Match[str]) -> str:
+        start = written.rfind("\n", 0, remark.start()) + 1
+        is_after_option = _OPTION.search(written, start, remark.start("said"))
+        return " " * len(remark[0]) if is_after_option else remark[0]
+
+    return _REMARK.sub(blank, written)
 
 
 def _has_prompt(text: str, body: Span) -> bool:

@@ -85,6 +85,61 @@ def test_a_section_counts_as_read_if_the_program_asks_for_it(
     assert ("nothing reads it (loaded, train.py:4)  out/a.yaml:5" in out) is not is_followed
 
 
+LOADED = """\
+training:
+  output_dir: o
+  batch_size: 4
+  num_train_epochs: 3
+  learning_rate: 1.0e-4
+  lr_scheduler_type: cosine
+  metric_for_best_model: map
+  fp16: true
+"""
+GIVES = """\
+import argparse, torch, yaml
+from transformers import Trainer, TrainingArguments
+
+def main(path):
+    config = yaml.safe_load(open(path))
+    training = config.get("training", {{}})
+    args = TrainingArguments(
+        output_dir=training.get("output_dir", "o"),
+        per_device_train_batch_size=training.get("batch_size", 8),
+        num_train_epochs=training.get("num_train_epochs", 3),
+        learning_rate=training.get("learning_rate", 1e-5),
+        lr_scheduler_type=training.get("lr_scheduler_type", "linear"),
+        metric_for_best_model=training.get("metric_for_best_model", "map"),
+        {}
+    )
+    Trainer(args=args).train()
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--config", default="a.yaml")
+    main(parser.parse_args().config)
+"""
+
+
+@pytest.mark.parametrize(
+    ("argument", "is_given"),
+    [
+        ("fp16=torch.cuda.is_available(),", False),
+        ("fp16=True,", False),
+        ("", False),
+        ('fp16=training.get("fp16", False),', True),
+        ('fp16=training["fp16"],', True),
+    ],
+)
+def test_a_precision_that_the_program_gives_itself_is_none_of_the_file(
+    argument: str, is_given: bool, tmp_path: Path
+) -> None:
+    files = {"conf/b.yaml": LOADED, "train.py": GIVES.format(argument)}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    of_file = [row for row in out.splitlines() if row.startswith("conf/b.yaml")]
+    assert all((BY_KEYS not in row) == is_given for row in of_file)
+    assert of_file
+
+
 ACCELERATE = "mixed_precision: fp16\ndistributed_type: MULTI_GPU\nnum_processes: 2\n"
 
 
@@ -100,3 +155,32 @@ def test_a_file_that_a_command_names(script: str, is_given: bool, tmp_path: Path
     files = {"a.yaml": ACCELERATE, "run.sh": script, "train.py": "import accelerate\n"}
     out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
     assert (BY_KEYS not in out) == is_given
+
+
+UNREAD = "for a program that is not seen to make what reads it"
+LAUNCH = 'accelerate launch --mixed_precision="fp16" --num_processes 4 gen.py --save_dir o\n'
+
+
+@pytest.mark.parametrize(
+    ("program", "is_unread"),
+    [
+        ("from accelerate import PartialState\nstate = PartialState()\n", True),
+        ("import torch\n", True),
+        ("from accelerate import Accelerator\nAccelerator()\n", False),
+        ("from transformers import Trainer\nTrainer(model).train()\n", False),
+        ("from trl import SFTTrainer\nSFTTrainer(model).train()\n", False),
+        ("import os\nprint(os.environ['ACCELERATE_MIXED_PRECISION'])\n", False),
+        ("from helper import start\nstart()\n", False),
+        (None, False),
+    ],
+)
+def test_what_a_launcher_sets_for_a_program(
+    program: str | None, is_unread: bool, tmp_path: Path
+) -> None:
+    helper = "from accelerate import Accelerator\ndef start():\n    return Accelerator()\n"
+    files = {"run.sh": LAUNCH, "helper.py": helper}
+    files |= {"gen.py": program} if program is not None else {}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "run.sh:1: accelerate" in out
+    assert "mixed_precision = fp16  run.sh:1" in out
+    assert (f"accelerate, {UNREAD}\n" in out) is is_unread

@@ -179,6 +179,40 @@ def test_usage_lines_are_no_commands(usage: str) -> None:
     assert words(fence(f"{usage}\n", "sh")) == []
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "python train.py --cache DIR (optional) \\\n  --fp16\n",
+        "python train.py --cache DIR (doesn't matter here) \\\n  --fp16\n",
+        "python train.py --cache DIR (or a part of it, e.g. a.txt) \\\n  --fp16 (optional)\n",
+    ],
+)
+def test_remarks_in_parentheses_are_no_words(body: str) -> None:
+    second = "python eval.py --bf16\n"
+    found = words(fence(body + second, "bash"))
+    assert found == [["python", "train.py", "--cache", "DIR", "--fp16"], second.split()]
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("(cd a; python train.py)\n", [["cd", "a"], ["python", "train.py"]]),
+        ("ALL=(--fp16)\npython train.py ${ALL[@]}\n", [["python", "train.py", "--fp16"]]),
+        (
+            'python train.py --note "a (b)" --x\n',
+            [["python", "train.py", "--note", "a (b)", "--x"]],
+        ),
+    ],
+)
+def test_parentheses_of_the_shell_are_no_remarks(body: str, found: list[list[str]]) -> None:
+    assert words(fence(body, "bash")) == found
+
+
+def test_what_a_command_writes_into_a_file_has_no_remarks() -> None:
+    (part, *_) = config(fence("cat > a.py <<'E'\nprint (model)\nE\n", "bash"), "markdown").embedded
+    assert "print (model)" in part.file.text.text
+
+
 def test_pipes_and_tests_are_no_choices() -> None:
     assert words(fence("[ -f x ] && python a.py --fp16 2>&1 | tee log\n", "sh"))
 

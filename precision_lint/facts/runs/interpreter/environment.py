@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from precision_lint.facts.runs.interpreter.here_documents import WrittenFile, wr
 from precision_lint.facts.runs.interpreter.known import CommandLine, Given, Items, Known, Settings
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.settings.given import Kind, normal
-from precision_lint.facts.settings.vocabulary import names_precision
+from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo, cached_property
@@ -53,6 +53,10 @@ class RunEnvironment(Memo):
     """Options of which a value is supposed, as if the command line gave it."""
     opened: Path | None = None
     """The file that the program opens where an option chooses it, if no launch says which."""
+    beside: Mapping[str, Option | None] = field(default_factory=dict)
+    """The options that commands give to the program together with that file; None for one whose
+    value is not the same in all of them.
+    """
 
     @property
     def span(self) -> Span | None:
@@ -80,6 +84,9 @@ class RunEnvironment(Memo):
             return self._word(name, option, default)
         if self.has_unknown_words or default is None or name in self.keys_opened:
             return None
+        for each in (*self._names_of(name), *_negated(name)):
+            if each in self.beside:
+                return self._beside(name, self.beside[each], default)
         return default
 
     @cached_property
@@ -105,12 +112,17 @@ class RunEnvironment(Memo):
 
     def given(self, name: str) -> Option | None:
         """The words of the command line that set an option, by its name in the program."""
-        found = self.words.get(name)
-        for given in self.program.options.get(name, ()):
-            found = self.words.get(".".join(given.path), found)
-        for flag in self.program.flags_of.get(name, ()):
-            found = self.words.get(flag, found)
+        found = None
+        for each in self._names_of(name):
+            found = self.words.get(each, found)
         return found or next(filter(None, map(self.words.get, _negated(name))), None)
+
+    def _names_of(self, name: str) -> Iterator[str]:
+        """How words may set an option, which counts above what is before it."""
+        yield name
+        for given in self.program.options.get(name, ()):
+            yield ".".join(given.path)
+        yield from self.program.flags_of.get(name, ())
 
     @cached_property
     def words(self) -> Mapping[str, Option]:
@@ -254,6 +266,12 @@ class RunEnvironment(Memo):
                 value = self.chosen[name]
                 return Known(value, Occurrence(name, value, CodePlace(given.origin.span), file))
         return None
+
+    def _beside(self, name: str, option: Option | None, default: Known) -> Known | None:
+        """What commands say that have the file: of switches, but for those of precision."""
+        known = self._word(name, option, default) if option is not None else None
+        is_switch = known is not None and isinstance(known.value, bool) and not is_precise(name)
+        return Known(known.value) if known is not None and is_switch else None
 
     def _word(self, name: str, option: Option, default: Known | None) -> Known | None:
         """An option as the program's parser reads it."""

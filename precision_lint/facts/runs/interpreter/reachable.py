@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from precision_lint.facts.frameworks.own_commands import functions_called
+from precision_lint.facts.runs.interpreter.mentioned import is_mentioned
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.started import offered
 from precision_lint.model.memo import fact
@@ -68,6 +69,10 @@ def may_run(node: ast.AST, file: ParsedPython, program: Program) -> bool:
             and not is_called(parent, syntax.parent(parent))
         ):
             return False
+        if isinstance(parent, FunctionDefinition) and not (
+            parent.name in offered(file) or is_mentioned(parent, file, program)
+        ):
+            return parent.name in functions_called(file.text.path, program.project)
         if isinstance(parent, ast.If) and is_main(parent) and inner in parent.body:
             return file is program.files[0]
         inner = parent

@@ -10,6 +10,7 @@ from typing import TypeGuard
 
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.interpreter.exits import exits
+from precision_lint.facts.runs.interpreter.mentioned import handed
 from precision_lint.facts.runs.interpreter.questions import Questions
 from precision_lint.facts.runs.interpreter.reachable import CALLED
 from precision_lint.model.finding import Span
@@ -186,6 +187,7 @@ def _uses_of_function(
         if found or function.name in ("__init__", *CALLED):
             found += program.calls_of(owner.name, file)
     found = found or [*program.calls_of(function.name, file)]
+    found = found or [*_handed(function, file, evaluator)]
     return found if len(found) <= _MOST_CALLS else ()
 
 
@@ -281,7 +283,20 @@ def _called(
             return False
         name = owner.name if name == "__init__" else name
     found = _any_called(name, file, evaluator, hops)
+    if found and (uses := _handed(function, file, evaluator)):
+        found = _any_of([reached(use, where, evaluator, hops - 1) for where, use in uses])
     return found if made or found is False else None
+
+
+def _handed(
+    function: FunctionDefinition, file: ParsedPython, evaluator: Questions
+) -> Sequence[tuple[ParsedPython, ast.AST]]:
+    """Where a function that nothing is seen to call is handed on, if these are few places."""
+    program = evaluator.program
+    if program.calls_of(function.name, file):
+        return ()
+    found = handed(function, file, program)
+    return found if len(found) <= _MOST_CALLS else ()
 
 
 def _any_called(name: str, file: ParsedPython, evaluator: Questions, hops: int) -> bool | None:
