@@ -24,7 +24,7 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 def scalers_of_callers(optimizer: ast.Name, file: PythonFile) -> tuple[UnsavedScaler, ...]:
     """The scalers that live where a function is called whose parameter is the optimizer.
 
-    None if one caller may save the state of its scaler itself.
+    Those of a caller that may save the state of its scaler are left out.
     """
     syntax = syntax_tree(file)
     function = syntax.function(optimizer)
