@@ -139,9 +139,11 @@ def _of_others(file: PythonFile) -> Iterator[Finding]:
         unsaved = _unsaved(saved[0][1], file) if saved else ()
         if not unsaved or any(_needs_no_scale(each.file) for each in unsaved):
             continue
-        confidence = resumption(file)
-        if confidence is None:
-            return
+        # What resumes has to run with the scaler, not only with the code that saves.
+        resuming = [one for one in (resumption(each.file) for each in unsaved) if one is not None]
+        if not resuming:
+            continue
+        confidence = max(resuming)
         key, value = saved[0]
         fix = None
         is_of_one = len(unsaved) == 1 and unsaved[0].is_always and _holder(value) is not None

@@ -52,9 +52,16 @@ def _is_given(place: int, loading: ParsedPython, file: PythonFile) -> bool:
         is_optional = isinstance(default, ast.Constant) and default.value is None
         if is_optional and loading.text.text.startswith(f"{parameter.arg}.load_state", place):
             calls = Users(Program(file)).calls_of(function.name, loading)
-            given = (argument_for(call, parameter, function, is_method=False) for call, _ in calls)
-            return any(each is not None for each in given)
+            return any(_may_give(call, parameter, function) for call, _ in calls)
     return True
+
+
+def _may_give(call: ast.Call, parameter: ast.arg, function: FunctionDefinition) -> bool:
+    """True if a call gives a parameter, or unpacks what may have it."""
+    unpacks = any(isinstance(each, ast.Starred) for each in call.args) or any(
+        keyword.arg is None for keyword in call.keywords
+    )
+    return unpacks or argument_for(call, parameter, function, is_method=False) is not None
 
 
 def is_refused(saved: ast.Dict, file: PythonFile) -> bool:
