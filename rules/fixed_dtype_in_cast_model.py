@@ -99,6 +99,7 @@ RULE = Rule(
     summary="a dtype that `forward` decides meets weights that a program casts to another one",
     severity=Severity.ERROR,
     since="0.1.0",
+    preview=True,
     precisions=("fp16", "bf16"),
     triggers=((b"torch",), (b"def forward(",)),
     pitfalls=("D02", "D10"),

@@ -65,7 +65,7 @@ def explained_runs(
 class _Seen:
     """What files say before anybody asks what programs do with it.
 
-    `launched` are the settings that are not understood, each launch for itself; `also` those that a
+    `launched` are the settings that are not understood, once for each launch; `also` those that a
     program may have for more than its framework, and `aside` those in copies. `asked` are named
     files with runs.
     """

@@ -1446,7 +1446,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("D02", "D10"),
         yields_to=("MP408", "MP410"),
-        preview=False,
+        preview=True,
         hooks=frozenset({"check_source"}),
     ),
     Rule(

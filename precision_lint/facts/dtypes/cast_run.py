@@ -109,7 +109,7 @@ def _calls(file: PythonFile) -> Iterator[tuple[_Cast, Call]]:
         run = Interpretation(subject, {}, is_intraprocedural=False, in_half=calls)
         with closing(run):
             for definition, cast in casts.items():
-                # What does not agree with bfloat16 does not agree with float16, but for itself.
+                # What does not agree with bfloat16 does not agree with float16, except float16.
                 weights = Tensor(HALF_WEIGHTS, origin=cast.weights)
                 model = Instance(definition, parameters=weights)
                 try:

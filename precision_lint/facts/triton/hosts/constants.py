@@ -9,7 +9,7 @@ from precision_lint.facts.triton.hosts.calls import Calls
 from precision_lint.facts.triton.hosts.scopes import Host, Site
 from precision_lint.facts.triton.values import Constant, agreed
 from precision_lint.source.python.nodes import walk
-from precision_lint.source.python.statements import With, blocks, head
+from precision_lint.source.python.statements import With, blocks, bound_names, head
 from precision_lint.source.python.syntax import with_defaults
 
 _DEEPEST = 6
@@ -134,7 +134,7 @@ def _binds(statement: ast.AST, name: str) -> bool:
                 return True
             case ast.Global(names=names) | ast.Nonlocal(names=names) if name in names:
                 return True
-            case ast.FunctionDef(name=bound) | ast.ClassDef(name=bound) if bound == name:
+            case ast.stmt() if name in bound_names(node):
                 return True
             case ast.alias(name=bound, asname=other) if name == (other or bound):
                 return True
