@@ -188,18 +188,18 @@ class PythonFile(ParsedPython):
     def chosen_by_caller(self, *, is_float16: bool = False) -> Confidence:
         """How sure a finding about a kernel can be whose caller chooses the dtype.
 
-        Medium if the project shows that it uses half precision, or float16 where only that hurts;
-        low otherwise. A notebook is a program that nobody calls: what others use says nothing about
-        it.
+        Medium if the project shows that the file may get half precision, or float16 where only that
+        hurts; low otherwise. A notebook is a program that nobody calls: what others use says
+        nothing about it.
         """
         if isinstance(self.text, NotebookText):
             from precision_lint.facts.project.evidence import FLOAT16, is_used_in
 
             is_used = is_used_in(self, *([FLOAT16] if is_float16 else []))
         elif is_float16:
-            is_used = self.project.float16 is not None
+            is_used = self.project.float16(self.text.path) is not None
         else:
-            is_used = self.project.half_precision is not None
+            is_used = self.project.half_precision(self.text.path) is not None
         return Confidence.MEDIUM if is_used else Confidence.LOW
 
     def bfloat16(self, origin: Origin) -> Related | None:

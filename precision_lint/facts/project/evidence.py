@@ -252,6 +252,8 @@ class _Code:
         match node:
             case ast.Expr(value=ast.Constant()) | ast.JoinedStr():
                 return  # prose
+            case ast.Name(id="half"):
+                return  # of something else: `half = x.shape[-1] // 2`
             case ast.Attribute(value=ast.Name(id="torch"), attr=name) | ast.Name(id=name) if (
                 name in self.half.attributes
             ):

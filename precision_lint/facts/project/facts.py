@@ -7,7 +7,7 @@ notes every question: as long as the answers are the same, so is what was found 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -81,6 +81,7 @@ class ProjectFacts:
         self._matching: dict[bytes, tuple[Path, ...]] = {}
         self._bfloat16: dict[tuple[Path, Bfloat16], Related | None] = {}
         self._ranked: dict[Half, tuple[list[Path], list[Path]]] = {}
+        self._evident: dict[tuple[Half, Path], Related | None] = {}
         self._reaching: dict[tuple[Path, str], bool] = {}
         self._unreached: dict[Path, bool] = {}
         self._stops: dict[Path, Stop | None] = {}
@@ -120,18 +121,18 @@ class ProjectFacts:
         """
         return Recording(self, on_disk)
 
-    @cached_property
-    def half_precision(self) -> Related | None:
-        from precision_lint.facts.project.evidence import BFLOAT16, is_any
+    def half_precision(self, path: Path) -> Related | None:
+        """What shows that a file may get half precision; None if nothing does."""
+        from precision_lint.facts.project.evidence import BFLOAT16
 
-        message = "the project uses bfloat16 here"
-        return self._evidence(BFLOAT16, message, is_any) or self.float16
+        found = self._evidence(BFLOAT16, "the project uses bfloat16 here", path)
+        return found or self.float16(path)
 
-    @cached_property
-    def float16(self) -> Related | None:
-        from precision_lint.facts.project.evidence import FLOAT16, is_any
+    def float16(self, path: Path) -> Related | None:
+        """What shows that a file may get float16; None if nothing does."""
+        from precision_lint.facts.project.evidence import FLOAT16
 
-        return self._evidence(FLOAT16, "the project uses half precision here", is_any)
+        return self._evidence(FLOAT16, "the project uses half precision here", path)
 
     def bfloat16(self, path: Path, how: Bfloat16) -> Related | None:
         """What shows that a file's weights or data can be bfloat16; None if nothing does."""
@@ -180,17 +181,47 @@ class ProjectFacts:
     def bfloat16_weights(self) -> Related | None:
         from precision_lint.facts.project.evidence import BFLOAT16, is_of_weights
 
-        return self._evidence(BFLOAT16, "the configuration offers bfloat16 here", is_of_weights)
+        message = "the configuration offers bfloat16 here"
+        plain, tests = self._mentioning(BFLOAT16)
+        return self._clearest((plain, tests), BFLOAT16, message, is_of_weights)
 
-    def _evidence(self, half: Half, message: str, accepts: Callable[[Use], bool]) -> Related | None:
-        """The clearest use in the project's own code, or else in its tests."""
+    def _evidence(self, half: Half, message: str, path: Path) -> Related | None:
+        """The clearest use for a file: in the project's own code, or else in its tests.
+
+        A Python file that does not run with it says nothing, and neither does a test that names
+        no module or package of the way to it.
+        """
+        from precision_lint.facts.project.evidence import is_any
+
+        key = half, path
+        if key not in self._evident:
+            plain, tests = self._mentioning(half)
+            linked = [
+                one for one in plain if one.suffix != ".py" or self.imports.are_linked(one, path)
+            ]
+            found = (linked, [one for one in tests if self._is_tested_in(one, path)])
+            self._evident[key] = self._clearest(found, half, message, is_any)
+        return self._evident[key]
+
+    def _is_tested_in(self, test: Path, path: Path) -> bool:
+        """True if a test names a file, a file that imports it, or a folder of the file."""
+        root = self.project.root
+        folders = path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ()
+        names = {*folders, *(one.stem for one in self.imports.above(path))}
+        return any(self.records.of("has word", test, name) for name in sorted(names))
+
+    def _clearest(
+        self,
+        groups: Iterable[Sequence[Path]],
+        half: Half,
+        message: str,
+        accepts: Callable[[Use], bool],
+    ) -> Related | None:
+        """The clearest use in the first group of files that has any."""
         from precision_lint.facts.project.evidence import find
 
-        plain, tests = self._mentioning(half)
-        parsed = self.modules.at
-        return find(plain, half, message, parsed, accepts) or find(
-            tests, half, message, parsed, accepts
-        )
+        uses = (find(paths, half, message, self.modules.at, accepts) for paths in groups)
+        return next((use for use in uses if use is not None), None)
 
     def _mentioning(self, half: Half) -> tuple[list[Path], list[Path]]:
         """The files with a word for a half dtype, plainest first: of the project, of its tests."""
@@ -513,19 +544,18 @@ class Recording:
 
     # Evidence and settings
 
-    @property
-    def half_precision(self) -> Related | None:
-        """The clearest place where the project chooses bfloat16, or else float16 or autocast.
+    def half_precision(self, path: Path) -> Related | None:
+        """The clearest place that chooses bfloat16, or else float16 or autocast, for a file.
 
-        Code that runs in one half dtype runs in the other with another checkpoint or flag.
+        Code that runs in one half dtype runs in the other with another checkpoint or flag. Python
+        files count that run with the file, tests among them.
         """
-        answer: Related | None = self._ask("half_precision")
+        answer: Related | None = self._ask("half_precision", path)
         return answer
 
-    @property
-    def float16(self) -> Related | None:
-        """The clearest place where the project chooses float16 or autocast."""
-        answer: Related | None = self._ask("float16")
+    def float16(self, path: Path) -> Related | None:
+        """The clearest place that chooses float16 or autocast for a file."""
+        answer: Related | None = self._ask("float16", path)
         return answer
 
     def bfloat16(self, path: Path, how: Bfloat16) -> Related | None:

@@ -43,8 +43,8 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "torch_needed_with": lambda facts, path: facts.torch_needed_with(path),
     "import_style": lambda facts, path: facts.project.import_style(path),
     # Evidence and settings
-    "half_precision": lambda facts: facts.half_precision,
-    "float16": lambda facts: facts.float16,
+    "half_precision": lambda facts, path: facts.half_precision(path),
+    "float16": lambda facts, path: facts.float16(path),
     "bfloat16": lambda facts, path, how: facts.bfloat16(path, how),
     "concerns": lambda facts, source, path: facts.concerns(source, path),
     "bfloat16_weights": lambda facts: facts.bfloat16_weights,
@@ -113,7 +113,7 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return (f"may hand\n{name}",)
         case ("assigning" | "casting" | "calling" | "defining", _):
             return ("imports\n", "words\n")
-        case ("half_precision" | "float16" | "bfloat16_weights",):
+        case ("bfloat16_weights",):
             return ("evidence\n",)
         case ("bfloat16" | "concerns", *_):
             return ("evidence\n", *_IMPORTS)

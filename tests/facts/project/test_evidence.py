@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from precision_lint.facts.project.facts import ProjectFacts
+from precision_lint.model.finding import Related
 from precision_lint.project.files import Project
 
 USES = [
@@ -46,6 +47,7 @@ NONE = [
     ("train.py", 'def f():\n    """torch.bfloat16"""\n'),
     ("train.py", "args = TrainingArguments(bf16=False)\n"),
     ("train.py", "ok = torch.cuda.is_bf16_supported()\n"),
+    ("train.py", "half = x.shape[-1] // 2  # not float16\nx1, x2 = x[..., :half], x[..., half:]\n"),
     ("train.py", 'print("precision: bf16 is not supported")\n'),
     ("broken.py", "x = torch.bfloat16(\n"),
     ("broken.json", '{"dtype": "bf16'),
@@ -60,9 +62,16 @@ def write(root: Path, files: dict[str, str]) -> ProjectFacts:
     return ProjectFacts(Project(root))
 
 
+def half_precision(root: Path, files: dict[str, str]) -> Related | None:
+    """What shows that a kernel may get half precision, in a file that imports the Python files."""
+    modules = [name[:-3].replace("/", ".") for name in files if name.endswith(".py")]
+    kernel = {"kernel.py": "".join(f"import {name}\n" for name in modules)}
+    return write(root, {**files, **kernel}).half_precision(root / "kernel.py")
+
+
 @pytest.mark.parametrize(("name", "content"), USES, ids=[f"{n}: {c!r}" for n, c in USES])
 def test_use(name: str, content: str, tmp_path: Path) -> None:
-    evidence = write(tmp_path, {name: content}).half_precision
+    evidence = half_precision(tmp_path, {name: content})
     assert evidence is not None
     assert evidence.place.path == tmp_path / name
     assert evidence.message == "the project uses bfloat16 here"
@@ -70,7 +79,7 @@ def test_use(name: str, content: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "content"), NONE, ids=[f"{n}: {c!r}" for n, c in NONE])
 def test_no_use(name: str, content: str, tmp_path: Path) -> None:
-    assert write(tmp_path, {name: content}).half_precision is None
+    assert half_precision(tmp_path, {name: content}) is None
 
 
 @pytest.mark.parametrize(
@@ -86,7 +95,7 @@ def test_no_use(name: str, content: str, tmp_path: Path) -> None:
 def test_the_plainest_place_is_shown(first: str, then: str, tmp_path: Path) -> None:
     uses = {".py": "x.to(torch.bfloat16)\n", ".yaml": "dtype: bf16\n"}
     files = {name: uses[Path(name).suffix] for name in (then, first)}
-    evidence = write(tmp_path, files).half_precision
+    evidence = half_precision(tmp_path, files)
     assert evidence is not None
     assert evidence.place.path == tmp_path / first
 
@@ -102,19 +111,29 @@ def test_the_plainest_place_is_shown(first: str, then: str, tmp_path: Path) -> N
 )
 def test_float16_counts_where_there_is_no_bfloat16(content: str, row: int, tmp_path: Path) -> None:
     files = {"a.py": content}
-    evidence = write(tmp_path, files).half_precision
+    evidence = half_precision(tmp_path, files)
     assert evidence is not None
     assert evidence.message == "the project uses half precision here"
     assert evidence.place.start.row == row
-    files["tests/b.py"] = "x.bfloat16()\n"
-    evidence = write(tmp_path, files).half_precision
+    files["tests/b.py"] = "import kernel\nx.bfloat16()\n"
+    evidence = half_precision(tmp_path, files)
     assert evidence is not None
     assert evidence.message == "the project uses bfloat16 here"
 
 
+def test_a_file_that_does_not_run_with_a_kernel_says_nothing_of_it(tmp_path: Path) -> None:
+    kernel, use = tmp_path / "kernel.py", "model.to(torch.bfloat16)\n"
+    facts = write(tmp_path, {"kernel.py": "", "tests/test_other.py": use, "other.py": use})
+    assert facts.half_precision(kernel) is None
+    facts = write(tmp_path, {"tests/test_kernel.py": f"import kernel\n{use}"})
+    assert facts.half_precision(kernel) is not None
+    facts = write(tmp_path, {"tests/test_kernel.py": "", "train.yaml": "dtype: bf16\n"})
+    assert facts.half_precision(kernel) is not None
+
+
 @pytest.mark.parametrize("content", ["fp16: true\n", "bf16: false\n", "dtype: float16\n"])
 def test_a_configuration_that_says_float16_decided(content: str, tmp_path: Path) -> None:
-    assert write(tmp_path, {"train.yaml": content}).half_precision is None
+    assert half_precision(tmp_path, {"train.yaml": content}) is None
 
 
 @pytest.mark.parametrize(
@@ -129,7 +148,7 @@ def test_a_configuration_that_says_float16_decided(content: str, tmp_path: Path)
 )
 def test_what_only_knows_the_dtype_comes_after_what_chooses_it(weak: str, tmp_path: Path) -> None:
     files = {"a.py": weak, "b.py": "x = 1\nmodel.to(dtype=torch.bfloat16)\n"}
-    evidence = write(tmp_path, files).half_precision
+    evidence = half_precision(tmp_path, files)
     assert evidence is not None
     assert (evidence.place.path.name, evidence.place.start) == ("b.py", (2, 16))
 

@@ -232,7 +232,7 @@ def test_what_is_no_part_of_the_project(name: str, tmp_path: Path) -> None:
 def test_large_files_are_data(tmp_path: Path) -> None:
     write(tmp_path, {"a.yaml": "dtype: bf16\n" + "# filler\n" * 200_000})
     assert ProjectFacts(Project(tmp_path)).configured.setting(("dtype",)) is None
-    assert ProjectFacts(Project(tmp_path)).half_precision is None
+    assert ProjectFacts(Project(tmp_path)).half_precision(tmp_path / "a.py") is None
 
 
 def test_links_are_read_once_and_loops_do_not_matter(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_aliases_cannot_make_it_slow(tmp_path: Path) -> None:
     write(tmp_path, {"a.yaml": "\n".join(["a0: &a0 {dtype: bf16}", *levels])})
     with cpu_time.at_most(5):
         assert ProjectFacts(Project(tmp_path)).configured.setting(("x", "dtype")) is not None
-        assert ProjectFacts(Project(tmp_path)).half_precision is not None
+        assert ProjectFacts(Project(tmp_path)).half_precision(tmp_path / "a.py") is not None
 
 
 def test_a_large_project_answers_at_once(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_a_large_project_answers_at_once(tmp_path: Path) -> None:
         for name in [f"size{n}" for n in range(2000)]:
             assert project.configured.setting((name,), tmp_path / "pkg1/m1.py") is None
         asked = project.configured.setting(("training", "dtype"), tmp_path / "pkg1/m1.py")
-        assert project.half_precision is not None
+        assert project.half_precision(tmp_path / "a.py") is not None
     assert values(asked) == ["bf16"]
 
 
