@@ -115,13 +115,33 @@ def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdat
         if update is not None and not (scaled and update.dtype == FLOAT16):
             yield update  # of float16 the scaler raises
     if any(call.name == "train" for call in calls):
-        for setup in trainer_setups(calls, file):
-            optimizer = _of_trainer(setup)
-            if optimizer is not None and not setup.is_on("fp16"):  # which raises
-                weights = [setup.model.parameters]
-                update = _update(setup.call, optimizer, weights, setup.rate, calls)
-                if update is not None and not setup.model.is_widened:
-                    yield update
+        yield from _by_trainers(calls, file)
+
+
+def _by_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
+    """The trainers of a file that update weights in half precision."""
+    for setup in trainer_setups(calls, file):
+        optimizer = _of_trainer(setup)
+        if optimizer is None or setup.is_on("fp16") or setup.model.is_widened:
+            continue  # float16 weights raise with `fp16`
+        update = _update(setup.call, optimizer, [setup.model.parameters], setup.rate, calls)
+        if update is not None and not _is_started_with_own_weights(file):
+            yield update
+
+
+@fact
+def _is_started_with_own_weights(file: PythonFile) -> bool:
+    """True if a command of the project starts a file with a backend that has float32 weights.
+
+    What `accelerate launch --config_file` reads may choose one.
+    """
+    name = rb"\b" + re.escape(file.text.path.name).encode()
+    rows = rb"(?:[^\n]|\\[ ]*\n)*"
+    pattern = rb"%s%s%s|%s%s%s" % (_BACKENDS, rows, name, name, rows, _BACKENDS)
+    return file.project.other_file_matches(pattern) or file.project.page_matches(pattern)
+
+
+_BACKENDS = rb"(?i:deepspeed|fsdp|zero[_-]?[123]|config_file)"
 
 
 def _of_trainer(setup: TrainerSetup) -> str | None:
