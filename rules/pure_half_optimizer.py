@@ -5,8 +5,8 @@ Finds optimizers of torch, bitsandbytes, transformers, apex and others that get 
 model whose weights are bfloat16 or float16: loaded so, or cast so, where no copy of them in float32
 exists. All tensors that the optimizer gets must be known to be in half precision.
 
-Also finds a `Trainer` of transformers or TRL (SFT, DPO, KTO, ORPO, CPO, GRPO, GKD, Reward) that gets
-such a model, with arguments that the file makes and that select a plain optimizer. It is not
+Also finds a `Trainer` of transformers or TRL (SFT, DPO, KTO, ORPO, CPO, GRPO, GKD, Reward) that
+gets such a model, with arguments that the file makes and that select a plain optimizer. It is not
 reported where a command of the project starts the program with DeepSpeed, FSDP or a configuration
 of Accelerate.
 

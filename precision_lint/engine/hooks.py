@@ -91,13 +91,23 @@ def run(
             continue
         if hook.facts is None:
             for rule in defining:
-                yield from getattr(module(rule), name)(file)
+                yield from _shallow(getattr(module(rule), name)(file), rule, file, notes)
             continue
         modules = {rule: module(rule) for rule in defining}
         for fact in hook.facts(file, modules, notes):
             for rule in defining:
                 if hook.wants is None or hook.wants(rule, fact):
                     yield from getattr(modules[rule], name)(fact, file)
+
+
+def _shallow(
+    found: Iterable[Finding], rule: Rule, file: PythonFile | ConfigFile, notes: list[str]
+) -> Iterator[Finding]:
+    """What a rule finds as far as Python's stack reaches; the other rules go on."""
+    try:
+        yield from found
+    except RecursionError:
+        notes.append(f"{file.text.path}: too deeply nested for {rule.code}, which did not check it")
 
 
 def asked_by(rule: Rule, call: Call) -> bool:

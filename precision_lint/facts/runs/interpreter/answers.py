@@ -25,6 +25,8 @@ Read: TypeAlias = "dict[tuple[Path, Span], Occurrence]"
 
 _CLEAR = 1 << 30
 """No question waits for what is worked out."""
+_DEEPEST = 60
+"""Questions that wait for an answer; each takes some ten calls of Python's stack of 1,000."""
 _UNCLEAR = -1
 """What is worked out depends on where somebody started to ask, or the budget was used up."""
 
@@ -59,7 +61,7 @@ class Dependence:
     """How many questions wait for an answer."""
 
     def gave_up(self) -> None:
-        """The budget is used up: with a larger one, there may be another answer."""
+        """The budget or the stack is used up: with a larger one, the answer may be another."""
         self.first = _UNCLEAR
 
     def use(self, answer: Answer[T]) -> T | None:
@@ -88,11 +90,14 @@ class Answers(Generic[T]):
         """What is worked out now."""
 
     def of(self, node: ast.AST, file: ParsedPython, work: Callable[[], T | None]) -> T | None:
-        """The answer for a node of a file; None while it is worked out."""
+        """The answer for a node of a file; None while it is worked out, or too deep to follow."""
         known = self._known.get(node)
         if known is None:
             if node in self._asked:
                 self._now.first = min(self._now.first, self._asked[node])
+                return None
+            if self._now.waiting >= _DEEPEST:
+                self._now.gave_up()
                 return None
             shared = self._shared.setdefault(file, {})
             known = shared.get(node)
