@@ -22,9 +22,9 @@ def load_beside(
 ) -> list[Edit]:
     """`owner.load_state_dict(state["name"])` after each `saved.load_state_dict(state["key"])`.
 
-    Under a condition, as older checkpoints lack the name, and only below the line where the scope
-    assigns `owner`. Where there may be no `owner`, the condition is also `asking` for it, and for
-    a state that is not None.
+    Under a condition, as older checkpoints lack the name, and a scaler that is off saves an empty
+    state, which one that is on refuses (torch 2.13). Only below the line where the scope assigns
+    `owner`; where there may be none, the condition is also `asking` for it.
     """
     first = _assigned_in(scope, owner)
     edits: list[Edit] = []
@@ -47,11 +47,9 @@ def load_beside(
                 indent = before_on_line(file.text, file.span_of(node).start)
                 step = "\t" if indent.startswith("\t") else "    "
                 key_text = f"{quote}{name}{quote}"
-                condition = f"{key_text} in {checkpoint}"
-                if asking:
-                    condition = f"{asking} and {checkpoint}.get({key_text}) is not None"
+                is_asked = f"{asking} and " if asking else ""
                 lines = (
-                    f"if {condition}:",
+                    f"if {is_asked}{checkpoint}.get({key_text}):",
                     f"{indent}{step}{owner}.load_state_dict({checkpoint}[{key_text}])",
                 )
                 edit = insert_after(file, node, file.text.newline.join(lines))

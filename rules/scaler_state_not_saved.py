@@ -39,7 +39,8 @@ and `scaler.load_state_dict(state["scaler"])` when the run is resumed.
 ## Fix safety
 Shown only: the code that loads the checkpoint has to change too, and old checkpoints have no such
 key. Where the function or the class that saves the checkpoint also loads the optimizer's state from
-it, the fix loads that of the scaler below, if the checkpoint has one. Where there may be no scaler,
+it, the fix loads that of the scaler below, if the checkpoint has one that is not empty, as that of
+a scaler that is off. Where there may be no scaler,
 as it is made under `if amp:`, both ask for it.
 
 ## References

@@ -61,7 +61,7 @@ def train(args, model, optimizer, batches):
 """
 LOADED = """\
         optimizer.load_state_dict(checkpoint['optim'])
-        if 'scaler' in checkpoint:
+        if checkpoint.get('scaler'):
             scaler.load_state_dict(checkpoint['scaler'])
 """
 SAVES_ONLY = {
@@ -116,6 +116,12 @@ def test_the_scale_is_that_of_the_checkpoint_after_a_resume(tmp_path: Path) -> N
     assert resumed_scale(repaired, tmp_path / "old.pt", saved_by=TRAINER) == 65536.0
 
 
+def test_a_checkpoint_of_a_scaler_that_was_off_is_resumed(tmp_path: Path) -> None:
+    repaired = shown(TRAINER)
+    off = repaired.replace('("cpu")', '("cpu", enabled=False)')
+    assert resumed_scale(repaired, tmp_path / "state.pt", saved_by=off) == 65536.0
+
+
 def test_a_scaler_that_may_be_none_is_asked_first(tmp_path: Path) -> None:
     scaled = TRAINER.replace('("cpu")', '("cpu") if torch.get_num_threads() else None')
     assert resumed_scale(shown(scaled), tmp_path / "state.pt") == 4096.0
@@ -147,7 +153,7 @@ def test_the_condition_under_which_a_variable_is_made_is_asked() -> None:
     source = FUNCTION.replace(made, f"    if args.amp:\n    {made}")
     repaired = shown(source)
     assert "'scaler': scaler.state_dict() if args.amp else None}" in repaired
-    assert "if args.amp and checkpoint.get('scaler') is not None:" in repaired
+    assert "if args.amp and checkpoint.get('scaler'):" in repaired
 
 
 def test_a_condition_that_is_no_name_gives_no_fix() -> None:
