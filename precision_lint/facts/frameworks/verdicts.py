@@ -357,6 +357,10 @@ def _is_told_in(path: Path, conflict: Conflict, project: Recording) -> bool:
     )
 
 
+_NAME = regex(r"[A-Za-z][\w.-]*")
+"""A key that is a setting. `"fp16?"` and `"_comment"` are remarks where nothing refuses them."""
+
+
 def _unknown_keys(
     conflict: Conflict, run: EffectiveConfig, project: Recording
 ) -> Iterator[Verdict]:
@@ -368,7 +372,9 @@ def _unknown_keys(
     unknown = [
         Member(section, entry)
         for entry in section.entries
-        if entry.name is not None and not conflict.allows(entry.name)
+        if entry.name is not None
+        and not conflict.allows(entry.name)
+        and (conflict.verdict == "error" or _NAME.fullmatch(entry.name))
     ]
     if unknown and project.reports(run.file.text.path):
         first = unknown[0]

@@ -38,7 +38,10 @@ def used_by(
 def first_use(
     made: ast.expr, is_use: Callable[[ast.expr], bool], syntax: SyntaxTree
 ) -> ast.expr | None:
-    """The first expression of a kind that works with what is made, as in `used_by`."""
+    """The first expression of a kind that works with what is made, as in `used_by`.
+
+    What follows in the same iteration comes before what the next one does.
+    """
     own = own_nodes(syntax.body(made))
     kind = [node for node in own if isinstance(node, ast.expr) and is_use(node)]
     held = holders(made, syntax) if kind else set()
@@ -48,7 +51,7 @@ def first_use(
         if _may_follow(node, made, syntax)
         and mentions(node, made, held - _rebound(node, made, held, syntax))
     ]
-    return min(uses, key=_place, default=None)
+    return min(uses, key=lambda use: (_end(use) < _end(made), _place(use)), default=None)
 
 
 def _rebound(use: ast.expr, made: ast.expr, held: set[str], syntax: SyntaxTree) -> set[str]:
