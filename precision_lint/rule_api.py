@@ -25,6 +25,7 @@ NAMES = {
     "precision_lint.facts.dtypes.operators.disagreements": "disagreement_findings",
     "precision_lint.facts.dtypes.operators.ambient": "may_run_under_autocast",
     "precision_lint.facts.dtypes.domain.calls": "Argument Call Region Rejection",
+    "precision_lint.facts.amp.scaling.accelerated_clips": "AcceleratedClip accelerated_clips",
     "precision_lint.facts.amp.training_step.protocol": "TrainingStep",
     "precision_lint.facts.triton.kernels": "Kernel",
     # Python's syntax

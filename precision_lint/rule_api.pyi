@@ -44,6 +44,10 @@ from precision_lint.facts.amp.regions.half_regions import (
 from precision_lint.facts.amp.regions.other_devices import fixed_devices as fixed_devices
 from precision_lint.facts.amp.regions.switches import Ignoring as Ignoring
 from precision_lint.facts.amp.regions.switches import ignoring as ignoring
+from precision_lint.facts.amp.scaling.accelerated_clips import AcceleratedClip as AcceleratedClip
+from precision_lint.facts.amp.scaling.accelerated_clips import (
+    accelerated_clips as accelerated_clips,
+)
 from precision_lint.facts.amp.scaling.bfloat16_scaling import SCALING_CALLS as SCALING_CALLS
 from precision_lint.facts.amp.scaling.bfloat16_scaling import Scaling as Scaling
 from precision_lint.facts.amp.scaling.bfloat16_scaling import ScalingForm as ScalingForm

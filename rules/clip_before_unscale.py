@@ -11,6 +11,12 @@ class of another file fills in an empty method (`after_backward`) and names no s
 the method is reported. Where another function scales the loss, clipping is reported directly before
 `scaler.step(optimizer)` if no code of the project calls `unscale_`.
 
+Also finds `torch.nn.utils.clip_grad_norm_` after `accelerator.backward(loss)` in the same function,
+where the `Accelerator` gets `fp16`: written out, by default, as a choice of an option, or from a
+launch. In a class that extends a Trainer of transformers or TRL, `fp16` of its arguments counts.
+Not where the file names `unscale_gradients` or clips with an accelerator, and not where DeepSpeed
+or FSDP may scale.
+
 ## Why it hurts
 The gradients are multiplied by the loss scale, 65536 at first. A threshold of 1.0 then clips every
 gradient to one 65536th of the intended value, and there is no error: the model learns as if the
@@ -52,8 +58,10 @@ from collections.abc import Iterable, Iterator
 
 from precision_lint.fixers import statements
 from precision_lint.rule_api import (
+    AcceleratedClip,
     Applicability,
     Confidence,
+    Edit,
     Event,
     EventKind,
     Finding,
@@ -64,6 +72,8 @@ from precision_lint.rule_api import (
     Severity,
     State,
     TrainingStep,
+    accelerated_clips,
+    callee_name,
 )
 
 RULE = Rule(
@@ -74,7 +84,7 @@ RULE = Rule(
     since="0.1.0",
     precisions=("fp16",),
     fix="sometimes",
-    triggers=((b".scale(", b"scaler", b"Scaler"), (b"clip", b".norm(", b"step")),
+    triggers=((b".scale(", b"scaler", b"Scaler", b"ccelerator"), (b"clip", b".norm(", b"step")),
     pitfalls=("B03",),
 )
 
@@ -94,6 +104,35 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
             stepped = _stepped(event, step, file)
             if stepped is not None:
                 yield _before_step(event, stepped, step, file)
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    for found in accelerated_clips(file):
+        accelerator = file.text[file.span_of(found.accelerator)]
+        yield file.finding(
+            RULE,
+            file.span_of(found.clip),
+            f"the gradients are clipped while `{accelerator}` has them scaled",
+            confidence=Confidence.MEDIUM,
+            why="In float16 the gradients are multiplied by the loss scale, 65536 at first: the "
+            "threshold is too small by that factor. "
+            f"`{accelerator}.{callee_name(found.clip)}` unscales them first.",
+            fix=_by_accelerator(found, accelerator, file),
+            related=[
+                file.related(file.span_of(found.backward), "the loss is scaled here"),
+                found.chosen,
+            ],
+        )
+
+
+def _by_accelerator(found: AcceleratedClip, accelerator: str, file: PythonFile) -> Fix | None:
+    """The clip of the accelerator. It raises where an optimizer takes several passes for a step."""
+    known = {"parameters", "max_norm", "norm_type", "clip_value"}
+    if any(keyword.arg not in known for keyword in found.clip.keywords):
+        return None
+    name = f"{accelerator}.{callee_name(found.clip)}"
+    edit = Edit(file.span_of(found.clip.func), name)
+    return Fix(Applicability.DISPLAY, f"Clip with `{name}`, once for each step", (edit,))
 
 
 _MEASURING = frozenset({EventKind.CLIP, EventKind.NORM})

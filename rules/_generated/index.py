@@ -342,7 +342,7 @@ RULES: tuple[Rule, ...] = (
         severity=Severity.WARNING,
         since="0.1.0",
         fix="sometimes",
-        triggers=((b".scale(", b"scaler", b"Scaler"), (b"clip", b".norm(", b"step")),
+        triggers=((b".scale(", b"scaler", b"Scaler", b"ccelerator"), (b"clip", b".norm(", b"step")),
         pattern=b"",
         calls=frozenset(),
         intraprocedural=frozenset(),
@@ -350,7 +350,7 @@ RULES: tuple[Rule, ...] = (
         pitfalls=("B03",),
         yields_to=(),
         preview=False,
-        hooks=frozenset({"check_step"}),
+        hooks=frozenset({"check_source", "check_step"}),
     ),
     Rule(
         code="MP204",

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from precision_lint.facts.amp.launch_backends import is_started_with_backend
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
 from precision_lint.facts.amp.trainer_setups import SETUPS, TrainerSetup, trainer_setups
@@ -125,23 +126,8 @@ def _by_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate
         if optimizer is None or setup.is_on("fp16") or setup.model.is_widened:
             continue  # float16 weights raise with `fp16`
         update = _update(setup.call, optimizer, [setup.model.parameters], setup.rate, calls)
-        if update is not None and not _is_started_with_own_weights(file):
+        if update is not None and not is_started_with_backend(file):
             yield update
-
-
-@fact
-def _is_started_with_own_weights(file: PythonFile) -> bool:
-    """True if a command of the project starts a file with a backend that has float32 weights.
-
-    What `accelerate launch --config_file` reads may choose one.
-    """
-    name = rb"\b" + re.escape(file.text.path.name).encode()
-    rows = rb"(?:[^\n]|\\[ ]*\n)*"
-    pattern = rb"%s%s%s|%s%s%s" % (_BACKENDS, rows, name, name, rows, _BACKENDS)
-    return file.project.other_file_matches(pattern) or file.project.page_matches(pattern)
-
-
-_BACKENDS = rb"(?i:deepspeed|fsdp|zero[_-]?[123]|config_file)"
 
 
 def _of_trainer(setup: TrainerSetup) -> str | None:
