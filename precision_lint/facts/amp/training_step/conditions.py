@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from precision_lint.source.python.syntax import compared_with_texts
+from precision_lint.source.python.truth import connected, opposite
 
 PathConditions = Mapping[str, bool]
 
@@ -18,15 +19,11 @@ def truth(test: ast.expr, assumed: PathConditions) -> bool | None:
         case ast.Constant(value=value):
             return bool(value)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            value = truth(operand, assumed)
-            return None if value is None else not value
+            return opposite(truth(operand, assumed))
         case ast.BoolOp(op=op, values=values):
-            decisive = isinstance(op, ast.Or)
-            known = [truth(value, assumed) for value in values]
-            if decisive in known:
-                return decisive
-            if None not in known:
-                return not decisive
+            holds = connected(op, (truth(value, assumed) for value in values))
+            if holds is not None:
+                return holds
         case ast.Compare(
             left=ast.Constant(value=one), ops=[op], comparators=[ast.Constant(value=other)]
         ):
