@@ -11,7 +11,13 @@ import re
 from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.project.named import Named, named, own_module, scope_of
+from precision_lint.facts.project.named import (
+    PLAIN_BASES,
+    Named,
+    named,
+    own_module,
+    scope_of,
+)
 from precision_lint.source.python.arguments import fits
 from precision_lint.source.python.evaluated import evaluated
 from precision_lint.source.python.nesting import blocks_around
@@ -21,7 +27,7 @@ from precision_lint.source.python.statements import own_nodes, statements
 from precision_lint.source.python.syntax import innermost_name
 from precision_lint.source.python.undefined import shows_all_names, undefined_names
 
-_PLAIN = frozenset({"ABC", "Dataset", "Function", "Generic", "Module", "Protocol", "object"})
+_CALLING_INIT = PLAIN_BASES | {"Dataset"}
 """Bases of other packages: a call of a class below them calls its `__init__`."""
 
 _DEEPEST = 4
@@ -128,7 +134,7 @@ def _initialiser(
         return None
     if own := methods.get("__init__"):
         is_plain = all(
-            innermost_name(base) in _PLAIN
+            innermost_name(base) in _CALLING_INIT
             or (isinstance(base, ast.Name) and _is_plain(base, home, project, depth))
             for base in owner.bases
         )
