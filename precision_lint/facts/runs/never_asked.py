@@ -20,7 +20,8 @@ from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.loaded import Keys, Loaded, loaded
+from precision_lint.facts.runs.key_paths import Keys
+from precision_lint.facts.runs.loaded import Loaded, loaded
 from precision_lint.facts.runs.loads import (
     composed_in,
     hides_reading,
