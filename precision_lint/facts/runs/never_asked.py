@@ -19,6 +19,8 @@ from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.composing_programs import folders_above, of_hydra
+from precision_lint.facts.runs.giving_commands import given
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.key_paths import Keys
 from precision_lint.facts.runs.loaded import Loaded, loaded
@@ -32,7 +34,6 @@ from precision_lint.facts.runs.roles import with_keys
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.unknown_loads import may_load
 from precision_lint.facts.runs.unread import Unread
-from precision_lint.facts.runs.witnesses import folders_above, given, of_hydra
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig

@@ -26,6 +26,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
 from precision_lint.facts.runs.cast_types import made_at
 from precision_lint.facts.runs.claims import Claim, claims_of, may_be_meant, named_first, shown
+from precision_lint.facts.runs.composing_programs import group_of
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read, is_within
 from precision_lint.facts.runs.formats.hydra import configuration
@@ -52,7 +53,6 @@ from precision_lint.facts.runs.unread_scripts import expanded
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.ways import commands, key_of_holder
-from precision_lint.facts.runs.witnesses import group_of
 from precision_lint.facts.settings.given import normal
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
