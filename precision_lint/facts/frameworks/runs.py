@@ -173,7 +173,7 @@ def _readings(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, 
     """What frameworks read from a file and from what is embedded in it."""
 
     def read() -> tuple[EffectiveConfig, ...]:
-        files = (file, *(embedded.file for embedded in file.embedded))
+        files = file.with_embedded
         return tuple(reading for each in files for reading in readings(each, project))
 
     return file.fact(_readings, read)
@@ -293,12 +293,11 @@ class _Linker:
         """What the programs that a file starts call, with the arguments that the run gives."""
         if file.python is not None and any(map(_takes_arguments, _readings(file, self.project))):
             yield from self.unlaunched(file)
-        for each in (file, *(embedded.file for embedded in file.embedded)):
-            commands = each.script.commands if each.script is not None else ()
+        for each in file.with_embedded:
             if each.is_excerpt and file.text.path != self.current.text.path:
                 continue  # what a document starts counts only where the document is checked
             count = 0
-            for started in filter(None, map(launch, commands[:_MAX_COMMANDS])):
+            for started in filter(None, map(launch, each.commands[:_MAX_COMMANDS])):
                 path = program_of(started, each, self.project)
                 count += path is not None
                 if path is None:

@@ -127,9 +127,8 @@ def _agrees(launch: Launch, path: Path, project: Recording) -> bool:
 
 def _given(path: Path, project: Recording) -> Iterator[tuple[Path, Launch]]:
     files = project.config_files
-    pages = filter(None, map(files.at, files.named_in_pages(path)))
     own = filter(None, (files.at(path),))
-    for script in dict.fromkeys((*own, *files.referring(path), *pages)):
+    for script in dict.fromkeys((*own, *files.scripts_naming(path))):
         for part, launch, program in started_programs(script, project, by_example=True):
             named = (word.text for word in (*launch.words, *launch.launcher))
             paths = (text.rpartition("=")[2] for text in named if text.endswith(path.name))
@@ -155,7 +154,7 @@ def _given_by_variables(
     """The programs that get a file by a variable which branches of a script assign: the file is
     what the script takes without a word, or with one.
     """
-    for part in (script, *(embedded.file for embedded in script.embedded)):
+    for part in script.with_embedded:
         for name, one in part.script.assigned if part.script is not None else ():
             text = one.text.chars.strip()
             if not text.endswith(path.name) or UNKNOWN in text:

@@ -173,11 +173,9 @@ def _sections(file: ParsedConfig, project: Recording) -> tuple[Keys, ...] | None
 def _is_given_away(path: Path, project: Recording) -> bool:
     """True if a command gives the file to a program that is not in the project, or not known."""
     files = project.config_files
-    pages = filter(None, map(files.at, files.named_in_pages(path)))
-    for script in dict.fromkeys((*files.referring(path), *pages)):
-        for each in (script, *(embedded.file for embedded in script.embedded)):
-            commands = each.script.commands if each.script is not None else ()
-            for command in commands[:_MOST_COMMANDS]:
+    for script in files.scripts_naming(path):
+        for each in script.with_embedded:
+            for command in each.commands[:_MOST_COMMANDS]:
                 if not any(word.text.endswith(path.name) for word in command.words[1:]):
                     continue
                 started = launch(command)

@@ -25,8 +25,9 @@ from precision_lint.facts.frameworks.sources import (
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.around_reads import is_within
 from precision_lint.facts.runs.bare_models import is_bare_model
+from precision_lint.facts.runs.becoming import shown
 from precision_lint.facts.runs.cast_types import made_at
-from precision_lint.facts.runs.claims import Claim, claims_of, may_be_meant, named_first, shown
+from precision_lint.facts.runs.claims import Claim, claims_of, may_be_meant, named_first
 from precision_lint.facts.runs.composing_programs import group_of
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read
