@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -15,7 +16,9 @@ from precision_lint.facts.runs.composing import (
 from precision_lint.facts.runs.program_files import is_started
 from precision_lint.model.regex import regex
 from precision_lint.project import disk
+from precision_lint.source.config.config_file import ParsedConfig
 
+_PACKAGE = regex(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
 _HYDRA = regex(r"\bhydra\.main\(([^()]*)\)")
 _TEXT = regex(r"""\b(config_\w+)\s*=\s*(["'])([\w./-]*)\2""")
 
@@ -62,6 +65,14 @@ def group_of(path: Path, program: Path, project: Recording) -> str:
         if is_inside or (folder != group and disk.is_folder(folder / group.name)):
             return group.name
     return ""
+
+
+def package_said(file: ParsedConfig) -> tuple[str, ...] | None:
+    """The section that a file says it goes to: `# @package model.encoder`; None for its group."""
+    said = _PACKAGE.search(file.text.text)
+    if said is None or said[1] == "_group_":
+        return None
+    return () if said[1] == "_global_" else tuple(said[1].split("."))
 
 
 def _composing(program: Path, project: Recording) -> Iterator[tuple[Path, str]]:

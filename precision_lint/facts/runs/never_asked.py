@@ -19,7 +19,7 @@ from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.composing_programs import folders_above, of_hydra
+from precision_lint.facts.runs.composing_programs import folders_above, of_hydra, package_said
 from precision_lint.facts.runs.giving_commands import given
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.key_paths import Keys
@@ -56,7 +56,6 @@ _LOOKING = frozenset({"echo", "printf", "cat", "ls", "cp", "mv", "export", "[", 
 _OTHER_CODE = (".ipynb", ".sh", ".bash", ".slurm", ".sbatch")
 """Files that may hold Python which is not followed."""
 _LOADS = regex(r"safe_load|full_load|yaml\.load|OmegaConf\.load|json\.load|toml\w*\.load")
-_PACKAGE = regex(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
 _NOT_READ = "nothing reads it"
 _PYTORCH = "pytorch"
 
@@ -160,10 +159,8 @@ def _sections(file: ParsedConfig, project: Recording) -> tuple[Keys, ...] | None
     path = file.text.path
     found: dict[Keys, None] = {(): None}
     for folder in folders_above(path, project):
-        group = path.parent.relative_to(folder).parts
-        package = _PACKAGE.search(file.text.text)
-        if package is not None and package[1] != "_group_":
-            group = () if package[1] == "_global_" else tuple(package[1].split("."))
+        said = package_said(file)
+        group = path.parent.relative_to(folder).parts if said is None else said
         found[group] = None
         if group and project.other_file_matches(rb"\b" + re.escape(group[-1]).encode() + rb"@"):
             return None
