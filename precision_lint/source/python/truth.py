@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 OfPart: TypeAlias = Callable[[ast.expr], "bool | None"]
@@ -46,3 +46,15 @@ def deciding_part(test: ast.expr, of_part: OfPart) -> ast.expr:
                 next(value for value in values if truth(value, of_part) is whole), of_part
             )
     return test
+
+
+def implied(test: ast.expr, holds: bool) -> Iterator[tuple[ast.expr, bool]]:
+    """The parts that must hold, or fail, for a whole condition to hold, or to fail."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from implied(operand, not holds)
+        case ast.BoolOp(op=op, values=values) if holds is isinstance(op, ast.And):
+            for value in values:
+                yield from implied(value, holds)
+        case _:
+            yield test, holds

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from precision_lint.source.python.truth import deciding_part, truth
+from precision_lint.source.python.truth import deciding_part, implied, truth
 
 CONDITIONS = [
     "a",
@@ -54,3 +54,18 @@ def test_the_part_that_decides(condition: str, part: str) -> None:
         return {"on": True, "off": False}.get(ast.unparse(each))
 
     assert ast.unparse(deciding_part(_parsed(condition), of_part)) == part
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds", "parts"),
+    [
+        ("a and not b", True, {"a": True, "b": False}),
+        ("a or not b", False, {"a": False, "b": True}),
+        ("not (a or b)", True, {"a": False, "b": False}),
+        ("a and b", False, {"a and b": False}),
+        ("a or b and c", True, {"a or (b and c)": True}),
+    ],
+)
+def test_the_parts_that_follow(condition: str, holds: bool, parts: dict[str, bool]) -> None:
+    found = implied(_parsed(condition), holds)
+    assert {ast.unparse(part): is_met for part, is_met in found} == parts

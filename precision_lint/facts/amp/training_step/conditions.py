@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from precision_lint.source.python.syntax import compared_with_texts
-from precision_lint.source.python.truth import connected, opposite
+from precision_lint.source.python.truth import connected, implied, opposite
 
 PathConditions = Mapping[str, bool]
 
@@ -60,15 +60,8 @@ def _equals_one_of(left: str, texts: Sequence[str], assumed: PathConditions) -> 
 
 def assuming(test: ast.expr, holds: bool, assumed: PathConditions) -> PathConditions:
     """The assumptions, and that a condition holds, or does not."""
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return assuming(operand, not holds, assumed)
-        case ast.BoolOp(op=op, values=values) if holds is isinstance(op, ast.And):
-            for value in values:
-                assumed = assuming(value, holds, assumed)
-            return assumed
-    text, positive = _atom(test)
-    return {**assumed, text: holds is positive}
+    rows = ((_atom(part), is_met) for part, is_met in implied(test, holds))
+    return {**assumed, **{text: is_met is positive for (text, positive), is_met in rows}}
 
 
 def without(names: frozenset[str], assumed: PathConditions) -> PathConditions:
