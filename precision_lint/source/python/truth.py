@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 OfPart: TypeAlias = Callable[[ast.expr], "bool | None"]
-"""Says it of a part that `not`, `and` and `or` do not make."""
+"""Whether a part holds that is neither a `not` nor an `and` nor an `or`."""
 
 
 def truth(test: ast.expr, of_part: OfPart) -> bool | None:
