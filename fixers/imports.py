@@ -10,10 +10,15 @@ from precision_lint.fixers.import_order import AnyImport, NewImport, added, bloc
 from precision_lint.model.finding import Edit, Span
 from precision_lint.model.memo import fact
 from precision_lint.project.import_style import ImportStyle
-from precision_lint.source.python.functions import Defined, functions_around
+from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import blocks, statements
+from precision_lint.source.python.statements import (
+    Definition,
+    FunctionDefinition,
+    blocks,
+    statements,
+)
 
 _DEFAULT = ImportStyle()
 
@@ -62,7 +67,7 @@ def _imported(node: AnyImport, module: str, name: str) -> str | None:
     return None
 
 
-def _functions_around(file: ParsedPython, offset: int) -> list[Defined]:
+def _functions_around(file: ParsedPython, offset: int) -> list[FunctionDefinition]:
     """The functions in whose bodies an offset is, the outermost first."""
     return [
         node
@@ -108,7 +113,9 @@ def _free_name(file: ParsedPython, name: str) -> str:
     return file.fact((_free_name, name), free)
 
 
-def _first_in_function(file: ParsedPython, function: Defined, statement: str) -> Edit | None:
+def _first_in_function(
+    file: ParsedPython, function: FunctionDefinition, statement: str
+) -> Edit | None:
     """The import and a blank line before the first statement; None if it shares its line."""
     text, newline = file.text, file.text.newline
     body = function.body[1:] if _is_docstring(function.body[0]) else function.body
@@ -148,8 +155,7 @@ def _blank_lines_after(file: ParsedPython, offset: int, style: ImportStyle) -> i
     if style.lines_after_imports >= 0:
         return style.lines_after_imports
     after = next((node for node in file.tree.body if file.span_of(node).start >= offset), None)
-    is_definition = isinstance(after, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    return 0 if after is None else 1 + is_definition
+    return 0 if after is None else 1 + isinstance(after, Definition)
 
 
 def _is_docstring(node: ast.stmt) -> bool:

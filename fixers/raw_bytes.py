@@ -15,6 +15,7 @@ from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.functions import functions_named
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import callee_name, dotted, positional_parameters
 from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
 
@@ -97,7 +98,7 @@ def _uses(
             yield from _attributes_read(file).get(name, ())
         case ast.Return():
             function = syntax.function(statement)
-            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(function, FunctionDefinition):
                 yield from syntax.calls(function.name)
 
 

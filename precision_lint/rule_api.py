@@ -50,7 +50,7 @@ NAMES = {
     "precision_lint.facts.dtypes.half_run": "meetings_in_half",
     "precision_lint.facts.dtypes.libraries.copies": "COPIES",
     "precision_lint.facts.dtypes.operators.lacking": "LACKING_CALLS Lacking lacking",
-    "precision_lint.facts.dtypes.operators.module_inputs": "LAYERS",
+    "precision_lint.facts.dtypes.operators.module_inputs": "LAYERS REJECTED",
     "precision_lint.facts.numerics.refused_arrays": "refused_arrays",
     "precision_lint.facts.numerics.saved_weights": "numpy_reads",
     "precision_lint.facts.dtypes.operators.rejections": (
@@ -60,7 +60,7 @@ NAMES = {
     "precision_lint.facts.dtypes.syntax.deciding": "decides_dtypes_around",
     "precision_lint.facts.dtypes.syntax.named": "names_unusual_dtypes",
     "precision_lint.facts.dtypes.operators.operands": (
-        "is_expected_to_fail is_unreduced may_fail_on_purpose text_of"
+        "is_expected_to_fail is_unreduced may_fail_on_purpose quoted text_of"
     ),
     "precision_lint.facts.dtypes.interpreter.test_runs": "is_of_run",
     "precision_lint.facts.dtypes.unused_casts": (

@@ -122,6 +122,7 @@ from precision_lint.facts.dtypes.operators.lacking import LACKING_CALLS as LACKI
 from precision_lint.facts.dtypes.operators.lacking import Lacking as Lacking
 from precision_lint.facts.dtypes.operators.lacking import lacking as lacking
 from precision_lint.facts.dtypes.operators.module_inputs import LAYERS as LAYERS
+from precision_lint.facts.dtypes.operators.module_inputs import REJECTED as REJECTED
 from precision_lint.facts.dtypes.operators.operands import (
     is_expected_to_fail as is_expected_to_fail,
 )
@@ -129,6 +130,7 @@ from precision_lint.facts.dtypes.operators.operands import is_unreduced as is_un
 from precision_lint.facts.dtypes.operators.operands import (
     may_fail_on_purpose as may_fail_on_purpose,
 )
+from precision_lint.facts.dtypes.operators.operands import quoted as quoted
 from precision_lint.facts.dtypes.operators.operands import text_of as text_of
 from precision_lint.facts.dtypes.operators.rejections import callee_text as callee_text
 from precision_lint.facts.dtypes.operators.rejections import is_shared_module as is_shared_module

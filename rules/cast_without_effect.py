@@ -110,7 +110,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         f"this cast has no effect: {what}",
         confidence=_confidence(found, file),
         why="A cast of a tensor returns another tensor. Use what it returns.",
-        fix=_fix(found, file),
+        fix=_fix(found),
         related=_related(found, file),
         precisions=(precision,) if precision in ("fp16", "bf16") else RULE.precisions,
     )
@@ -132,7 +132,7 @@ def _confidence(found: UnusedCast, file: PythonFile) -> Confidence:
     return file.chosen_by_caller()
 
 
-def _fix(found: UnusedCast, file: PythonFile) -> Fix | None:
+def _fix(found: UnusedCast) -> Fix | None:
     if not found.is_assignable:
         return None
     start = Span(found.call.span.start, found.call.span.start)

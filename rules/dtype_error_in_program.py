@@ -102,6 +102,7 @@ from precision_lint.rule_api import (
     Severity,
     precision_of,
     program_errors,
+    quoted,
 )
 
 RULE = Rule(
@@ -127,13 +128,13 @@ RULE = Rule(
 def check_source(file: PythonFile) -> Iterator[Finding]:
     for found in program_errors(file):
         places = dict.fromkeys((*found.call.way, *found.origins))
-        error, like, _ = found.error.removesuffix(".").partition(", or the like")
         yield file.finding(
             RULE,
             found.call.span,
             f"in this program, {found.problem}",
             confidence=Confidence.HIGH,
-            why=f"`{error}`{like}. Change the dtype where it is chosen, or cast before the call.",
+            why=f"{quoted(found.error)}. Change the dtype where it is chosen, or cast before the "
+            "call.",
             related=[place.related for place in places],
             precisions=tuple(filter(None, map(precision_of, found.dtypes))),
         )

@@ -114,7 +114,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     for argument in _dtypes(call):
         found = [text for text in texts(argument, call, file) if _is_unknown(text.value)]
         if found:
-            yield _finding(found, argument, call, file)
+            yield _finding(found, argument, file)
 
 
 def _dtypes(call: Call) -> Iterator[Argument]:
@@ -133,7 +133,7 @@ def _is_unknown(name: str) -> bool:
     return names_precision(name) and name not in ALIASES
 
 
-def _finding(found: Sequence[Text], argument: Argument, call: Call, file: PythonFile) -> Finding:
+def _finding(found: Sequence[Text], argument: Argument, file: PythonFile) -> Finding:
     names = " or ".join(f"`{text.value}`" for text in found)
     shown = " ".join(file.text[argument.span].split())
     is_literal = found[0].said_at is None

@@ -90,6 +90,7 @@ from precision_lint.rule_api import (
     Severity,
     meetings_in_cast_models,
     precision_of,
+    quoted,
     text_of,
 )
 
@@ -130,8 +131,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             f"`{found.operator}` needs one dtype, but {fixed} is always {found.dtype}, and "
             f"{follows} {each.dtype} in a program that casts the model",
             confidence=Confidence.MEDIUM,
-            why="`RuntimeError: mat1 and mat2 must have the same dtype`, or the like. Cast one "
-            "side to the dtype of the other.",
+            why=f"{quoted(found.error(each.dtype))}. Cast one side to the dtype of the other.",
             related=[place.related for place in places],
             precisions=tuple(filter(None, [precision_of(each.dtype)])),
         )

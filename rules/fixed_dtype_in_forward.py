@@ -96,6 +96,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
+    BFLOAT16,
     Confidence,
     Finding,
     PythonFile,
@@ -103,6 +104,7 @@ from precision_lint.rule_api import (
     Severity,
     may_train_under_autocast,
     meetings_in_half,
+    quoted,
     text_of,
 )
 
@@ -145,8 +147,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             f"`{found.operator}` needs one dtype, but {fixed} is always {found.dtype} and "
             f"{follows} the dtype in which the model is loaded",
             confidence=confidence,
-            why="`RuntimeError: expected m1 and m2 to have the same dtype`, or the like, if the "
-            "model is loaded in bfloat16. Cast one side to the dtype of the other.",
+            why=f"{quoted(found.error(BFLOAT16))}, if the model is loaded in bfloat16. Cast one "
+            "side to the dtype of the other.",
             related=[
                 *([] if origin is None else [origin.related]),
                 *([] if origin is None else [site.related for site in origin.route]),

@@ -77,7 +77,7 @@ RULE = Rule(
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:
-    return may_be_sum_of_squares(node, file) and decides_dtypes_around(node, file)
+    return may_be_sum_of_squares(node) and decides_dtypes_around(node, file)
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:

@@ -60,6 +60,7 @@ from precision_lint.rule_api import (
     BFLOAT16,
     FLOAT16,
     LAYERS,
+    REJECTED,
     Applicability,
     Call,
     Confidence,
@@ -82,6 +83,7 @@ from precision_lint.rule_api import (
     names_unusual_dtypes,
     origins,
     precision_of,
+    quoted,
     regex,
     rejections,
 )
@@ -152,8 +154,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         f"{f'`{name}`' if name else 'the module'} has {first.parameters} weights, but gets "
         f"{first.given} input",
         confidence=Confidence.HIGH if is_sure else Confidence.LOW,
-        why="`RuntimeError: mat1 and mat2 must have the same dtype`, or the like: casting a module "
-        "does not cast its inputs.",
+        why=f"{quoted(REJECTED)}: casting a module does not cast its inputs.",
         fix=_fix(call, first, file),
         related=[*related, *origins(call)],
         precisions=tuple(filter(None, (precision_of(one) for one in first[1:] if one in _HALF))),

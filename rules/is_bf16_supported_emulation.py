@@ -113,7 +113,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     if found and (_loads(syntax, _FLASH) or _is_flash_default(syntax) or _only_merges(syntax)):
         return
     for call in found:
-        fallback = _fallback(call, file, syntax)
+        fallback = _fallback(call, syntax)
         if fallback is None or (_is_switch(fallback) and _loads(syntax, _BFLOAT16)):
             continue
         negated = _negated_in(syntax.parent(syntax.parent(call) or call), found)
@@ -179,7 +179,7 @@ def _counts_emulation(call: ast.Call, syntax: SyntaxTree) -> bool:
     return not (call.args or call.keywords) and qualified(call.func, syntax.names) == _FUNCTION
 
 
-def _fallback(call: ast.Call, file: PythonFile, syntax: SyntaxTree) -> ast.expr | None:
+def _fallback(call: ast.Call, syntax: SyntaxTree) -> ast.expr | None:
     """The float16 that is chosen where bfloat16 is not supported."""
     inner: ast.AST = call
     around = (each for each in syntax.within_function(call) if isinstance(each, ast.If | ast.IfExp))
@@ -188,11 +188,11 @@ def _fallback(call: ast.Call, file: PythonFile, syntax: SyntaxTree) -> ast.expr 
     for parent in syntax.within_function(call):
         match parent:
             case ast.IfExp(test=test, body=body, orelse=orelse) if inner is test:
-                return _chosen(test, [body], [orelse], file)
+                return _chosen(test, [body], [orelse])
             case ast.If(test=test, body=block, orelse=others) if inner is test:
                 returns = isinstance(block[-1], ast.Return) and not others
                 otherwise = _following(parent, syntax) if returns else others
-                return _chosen(test, _values(block), _values(otherwise), file)
+                return _chosen(test, _values(block), _values(otherwise))
             case ast.keyword(arg="bf16"):
                 return _negation(call, syntax.parent(parent))
             case ast.BoolOp() | ast.UnaryOp():
@@ -215,9 +215,7 @@ def _values(block: Sequence[ast.stmt]) -> list[ast.expr]:
     return [value for value in values if value is not None]
 
 
-def _chosen(
-    test: ast.expr, body: list[ast.expr], orelse: list[ast.expr], file: PythonFile
-) -> ast.expr | None:
+def _chosen(test: ast.expr, body: list[ast.expr], orelse: list[ast.expr]) -> ast.expr | None:
     """The float16 of two sides of which the other one is bfloat16."""
     if isinstance(test, ast.BoolOp) and not _asks_for_a_gpu(test):
         return None

@@ -78,6 +78,7 @@ from precision_lint.rule_api import (
     lacking,
     may_fail_on_purpose,
     precision_of,
+    quoted,
     text_of,
     witnesses,
 )
@@ -123,7 +124,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         f"and {what} {'is' if found.is_proved else 'can be'} {possible[0]}",
         confidence=confidence,
         severity=Severity.ERROR if found.is_proved else Severity.WARNING,
-        why=f"`{found.errors[possible[0]]}`. Cast to float32 with `.float()`.",
+        why=f"{quoted(found.errors[possible[0]])}. Cast to float32 with `.float()`.",
         fix=_fix(found, file),
         related=list(dict.fromkeys(related)),
         precisions=tuple(filter(None, map(precision_of, possible))),

@@ -246,7 +246,7 @@ class PythonFile(ParsedPython):
 
     def _is_named(self, origin: Origin) -> bool:
         """True if the function of a place is named anywhere but where it is defined."""
-        from precision_lint.facts.project.uncalled import is_mentioned
+        from precision_lint.facts.project.mentioned import is_mentioned
         from precision_lint.source.python.functions import functions_around
 
         around = functions_around(self, origin.span.start) if origin.source is self.text else []

@@ -53,11 +53,6 @@ def collected() -> Iterator[Asked]:
             outer.update(asked)
 
 
-def is_collecting() -> bool:
-    """True if somebody wants to know what is asked."""
-    return _asked.get() is not None
-
-
 def traced(compute: Callable[[], T]) -> tuple[T, tuple[Question, ...]]:
     """A result, and what was asked for it; nothing is known of that if nobody collects."""
     if _asked.get() is None:

@@ -30,23 +30,28 @@ def record(finding: Finding, report: Report) -> dict[str, object]:
         "message": finding.message,
         "severity": str(finding.severity),
         "confidence": str(finding.confidence),
-        "filename": _filename(finding.place.path),
-        "cell": _cell(finding.place),
-        "location": _location(finding.place.start),
-        "end_location": _location(finding.place.end),
+        **whole(finding.place),
         "noqa_row": finding.noqa_row,
         "url": registry.rule(finding.code).url,
         "fix": _fix(finding, report),
         "related": [
-            {
-                "filename": _filename(related.place.path),
-                "cell": _cell(related.place),
-                "location": _location(related.place.start),
-                "message": related.message,
-            }
-            for related in finding.related
+            {**start_of(related.place), "message": related.message} for related in finding.related
         ],
     }
+
+
+def start_of(place: Place) -> dict[str, object]:
+    """Where a place starts."""
+    return {
+        "filename": _filename(place.path),
+        "cell": _cell(place),
+        "location": _location(place.start),
+    }
+
+
+def whole(place: Place) -> dict[str, object]:
+    """Where a place starts and ends."""
+    return {**start_of(place), "end_location": _location(place.end)}
 
 
 def dumps(value: object, indent: int | None = None) -> str:

@@ -9,9 +9,9 @@ from typing import TypeAlias
 from precision_lint.engine.matrix import Cell, Matrix, Row
 from precision_lint.engine.matrix_candidate import Candidate
 from precision_lint.facts.runs.offers import Offer
-from precision_lint.model.finding import Finding, Place, Span
+from precision_lint.model.finding import Finding, Span
 from precision_lint.model.precision import PRECISIONS
-from precision_lint.report.json_report import dumps, record
+from precision_lint.report.json_report import dumps, record, start_of
 from precision_lint.report.model import Report
 
 _Key: TypeAlias = "tuple[str, Span, str, str]"
@@ -40,7 +40,7 @@ def _row(row: Row, index: dict[_Key, int]) -> dict[str, object]:
         "frameworks": list(one.frameworks),
         "cells": {precision: _cell(cell, index) for precision, cell in row.cells.items()},
         "any_precision": [index[each.sort_key] for each in row.others],
-        "not_understood": [{"text": each.text, **_located(each.place)} for each in one.unread],
+        "not_understood": [{"text": each.text, **start_of(each.place)} for each in one.unread],
         "alike": [_where(each) for each in row.alike],
     }
 
@@ -50,7 +50,7 @@ def _where(one: Candidate) -> dict[str, object]:
         "kind": one.kind,
         "program": os.path.abspath(one.program) if one.program is not None else None,
         "started": one.started or None,
-        **_located(one.place),
+        **start_of(one.place),
     }
 
 
@@ -69,18 +69,10 @@ def _offer(one: Offer) -> dict[str, object]:
         "value": one.value,
         "default": one.is_default,
         "why": one.why or None,
-        **_located(one.place),
+        **start_of(one.place),
     }
 
 
 def _finding(one: Finding, report: Report) -> dict[str, object]:
     kept = {name: value for name, value in record(one, report).items() if name != "fix"}
     return {**kept, "why": one.why, "precisions": list(one.precisions)}
-
-
-def _located(place: Place) -> dict[str, object]:
-    return {
-        "filename": os.path.abspath(place.path),
-        "cell": place.cell.number if place.cell else None,
-        "location": {"row": place.start.row, "column": place.start.column},
-    }

@@ -23,7 +23,7 @@ from precision_lint.facts.runs.roles import ONE_OF, ONLY_IF
 from precision_lint.facts.runs.understood import value_at
 from precision_lint.model.finding import Place
 from precision_lint.report.ink import width
-from precision_lint.report.json_report import dumps, record
+from precision_lint.report.json_report import dumps, record, whole
 from precision_lint.report.model import Report
 
 _LONGEST = 60
@@ -292,7 +292,7 @@ def _unexplained_record(one: Unexplained) -> dict[str, object]:
     return {
         "framework": None,
         "program": one.program or None,
-        **_located(one.place),
+        **whole(one.place),
         "not_understood": [*map(_unread_record, one.unread)],
     }
 
@@ -329,7 +329,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "only_if": explained.only_if or None,
         "by_keys": reading.is_by_keys,
         "unread_by_program": reading.is_unread,
-        **_located(explained.place),
+        **whole(explained.place),
         "settings": [
             {
                 "key": one.key.name,
@@ -357,21 +357,12 @@ def _record(explained: Explained) -> dict[str, object]:
 
 def _written_record(written: Occurrence) -> dict[str, object]:
     value = value_at(written)
-    given = {"value_at": _located(value)} if value is not None else {}
-    return {"text": source_of(written), **_located(place_of(written)), **given}
+    given = {"value_at": whole(value)} if value is not None else {}
+    return {"text": source_of(written), **whole(place_of(written)), **given}
 
 
 def _unread_record(written: Occurrence) -> dict[str, object]:
     return {**_written_record(written), "reason": written.reason or None}
-
-
-def _located(place: Place) -> dict[str, object]:
-    return {
-        "filename": os.path.abspath(place.path),
-        "cell": place.cell.number if place.cell else None,
-        "location": {"row": place.start.row, "column": place.start.column},
-        "end_location": {"row": place.end.row, "column": place.end.column},
-    }
 
 
 def _json_value(value: object) -> object:

@@ -91,3 +91,8 @@ def project(root: Path, files: dict[str, str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode())
     return root
+
+
+def explained(root: Path, files: dict[str, str], *paths: str) -> str:
+    """What `explain-config` says of a project with some files."""
+    return run("explain-config", *paths, cwd=project(root, files)).out

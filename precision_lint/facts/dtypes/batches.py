@@ -93,11 +93,11 @@ def _sweeps(file: ParsedPython) -> Iterator[_Sweep]:
             ):
                 if isinstance(each.target, ast.Name):
                     yield _Sweep(value, each.target.id, "", each.iter, node)
-            case ast.For(target=target, iter=iterated, body=[ast.Assign() as stored]):
-                yield from _loop(target, iterated, stored)
+            case ast.For(target=target, body=[ast.Assign() as stored]):
+                yield from _loop(target, stored)
 
 
-def _loop(target: ast.expr, iterated: ast.expr, stored: ast.Assign) -> Iterator[_Sweep]:
+def _loop(target: ast.expr, stored: ast.Assign) -> Iterator[_Sweep]:
     """`for name, value in batch.items(): batch[name] = …`."""
     item, key = _names(target)
     match stored.targets:

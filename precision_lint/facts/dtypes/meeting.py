@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Argument, Call
 from precision_lint.facts.dtypes.domain.values import Model, Tensor
 from precision_lint.facts.dtypes.interpreter.loaded_in_half import is_fixed
-from precision_lint.facts.dtypes.operators.agreement import disagreement
-from precision_lint.facts.dtypes.operators.module_inputs import rejected
+from precision_lint.facts.dtypes.operators.agreement import Disagreement, disagreement
+from precision_lint.facts.dtypes.operators.module_inputs import REJECTED, rejected
 from precision_lint.model.dtypes import BFLOAT16
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
@@ -29,6 +30,16 @@ class Meeting:
     tensor: Tensor
     follows: Argument | None
     """What has the dtype of the weights; None for the weights of a layer."""
+    disagreement: Disagreement | None
+    """The operands that do not agree; None for a layer."""
+
+    def error(self, weights: str) -> str:
+        """What torch raises where the weights have a dtype."""
+        if self.disagreement is None:
+            return REJECTED
+        dtypes = (weights if each in HALF_WEIGHTS else each for each in self.disagreement.dtypes)
+        first, second = dtypes
+        return replace(self.disagreement, dtypes=(first, second)).error
 
     @property
     def dtype(self) -> str:
@@ -55,7 +66,7 @@ def _rejected(call: Call, layer: Model) -> Meeting | None:
         return None
     if rejected(layer, given.value) is None or not _meet(given.value, layer.parameters):
         return None
-    return Meeting(call, call.name, given, given.value, None)
+    return Meeting(call, call.name, given, given.value, None, None)
 
 
 def _disagreeing(call: Call) -> Meeting | None:
@@ -67,7 +78,7 @@ def _disagreeing(call: Call) -> Meeting | None:
         one, other = other, one
     elif not _meet(one.tensor, other.tensor):
         return None
-    return Meeting(call, found.operator, one.argument, one.tensor, other.argument)
+    return Meeting(call, found.operator, one.argument, one.tensor, other.argument, found)
 
 
 def _meet(fixed: Tensor, follows: Tensor) -> bool:

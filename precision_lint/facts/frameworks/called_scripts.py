@@ -53,8 +53,8 @@ def _arguments(path: Path, project: Recording) -> Iterator[Arguments]:
     for other in project.config_files.referring(path):
         if other.text.path == path:
             continue
-        for each in (other, *(embedded.file for embedded in other.embedded)):
-            for command in each.script.commands if each.script and not each.is_excerpt else ():
+        for each in other.with_embedded:
+            for command in each.commands if not each.is_excerpt else ():
                 at = _started(command)
                 words = command.words[at + 1 :]
                 if not words or _found(command, at, each, project) != path:
@@ -65,8 +65,8 @@ def _arguments(path: Path, project: Recording) -> Iterator[Arguments]:
 
 def scripts_called(file: ParsedConfig, project: Recording) -> Iterator[Path]:
     """The scripts of the project that the commands of a file start with words."""
-    for each in (file, *(embedded.file for embedded in file.embedded)):
-        for command in each.script.commands if each.script and not each.is_excerpt else ():
+    for each in file.with_embedded:
+        for command in each.commands if not each.is_excerpt else ():
             at = _started(command)
             path = _found(command, at, each, project) if command.words[at + 1 :] else None
             if path is not None:

@@ -50,6 +50,7 @@ from precision_lint.facts.runs.filled_classes import filled_by
 from precision_lint.facts.runs.formats.hydra import configuration, starts_hydra
 from precision_lint.facts.runs.formats.lightning_cli import CLI, readings_of_cli
 from precision_lint.facts.runs.formats.yacs_files import refused_in
+from precision_lint.facts.runs.giving_commands import given, given_beside
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
@@ -58,7 +59,6 @@ from precision_lint.facts.runs.records import is_written_by_tool
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.facts.runs.targets import refused_arguments
 from precision_lint.facts.runs.understood import understood
-from precision_lint.facts.runs.witnesses import given, given_beside
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
@@ -173,7 +173,7 @@ def _readings(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, 
     """What frameworks read from a file and from what is embedded in it."""
 
     def read() -> tuple[EffectiveConfig, ...]:
-        files = (file, *(embedded.file for embedded in file.embedded))
+        files = file.with_embedded
         return tuple(reading for each in files for reading in readings(each, project))
 
     return file.fact(_readings, read)
@@ -293,12 +293,11 @@ class _Linker:
         """What the programs that a file starts call, with the arguments that the run gives."""
         if file.python is not None and any(map(_takes_arguments, _readings(file, self.project))):
             yield from self.unlaunched(file)
-        for each in (file, *(embedded.file for embedded in file.embedded)):
-            commands = each.script.commands if each.script is not None else ()
+        for each in file.with_embedded:
             if each.is_excerpt and file.text.path != self.current.text.path:
                 continue  # what a document starts counts only where the document is checked
             count = 0
-            for started in filter(None, map(launch, commands[:_MAX_COMMANDS])):
+            for started in filter(None, map(launch, each.commands[:_MAX_COMMANDS])):
                 path = program_of(started, each, self.project)
                 count += path is not None
                 if path is None:

@@ -10,6 +10,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.runs.interpreter.tables import table_of
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.python.truth import implied
 
 
 def is_reached_with(value: str, subject: ast.expr, call: ast.Call, file: PythonFile) -> bool:
@@ -25,7 +26,7 @@ def is_reached_with(value: str, subject: ast.expr, call: ast.Call, file: PythonF
         return False
     written = ast.unparse(subject)
     for test, holds in conditions_around(call, file):
-        for part, expected in _parts(test, holds):
+        for part, expected in implied(test, holds):
             if _probes_torch(part):
                 return False
             if written in map(ast.unparse, _expressions(part)):
@@ -33,18 +34,6 @@ def is_reached_with(value: str, subject: ast.expr, call: ast.Call, file: PythonF
                 if is_met is not expected:
                     return False
     return True
-
-
-def _parts(test: ast.expr, holds: bool) -> Iterator[tuple[ast.expr, bool]]:
-    """The conditions that must hold or fail for a whole one to hold or fail."""
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield from _parts(operand, not holds)
-        case ast.BoolOp(op=op, values=values) if holds is isinstance(op, ast.And):
-            for value in values:
-                yield from _parts(value, holds)
-        case _:
-            yield test, holds
 
 
 def _expressions(node: ast.expr) -> Iterator[ast.expr]:

@@ -213,7 +213,7 @@ def _of_checkpoint(
     return HalfResult(call, BFLOAT16, False, (origin.related, enabled, used))
 
 
-def may_be_sum_of_squares(node: ast.expr, file: PythonFile) -> bool:
+def may_be_sum_of_squares(node: ast.expr) -> bool:
     """True for `x.pow(2).mean(-1)`, of whatever dtype."""
     summed = _summed(node) if isinstance(node, ast.Call) else None
     return summed is not None and _is_square(summed)
@@ -235,7 +235,7 @@ def may_be_kept_for_backward(call: Call, file: PythonFile) -> bool:
 def sum_of_squares(call: Call, file: PythonFile) -> HalfResult | None:
     """`x.pow(2).mean(-1)` of float16."""
     node = calls_by_span(file).get(call.span)
-    if node is None or not may_be_sum_of_squares(node, file):
+    if node is None or not may_be_sum_of_squares(node):
         return None
     return result_in_half(call, _operand(call), (FLOAT16,), file)
 
@@ -244,7 +244,7 @@ def sum_of_squared_array(call: Call, file: PythonFile) -> HalfResult | None:
     """`(x**2).sum()` of an array of NumPy that is certainly float16."""
     node = calls_by_span(file).get(call.span)
     value: Value = call.receiver if call.function is None else call.value(0, "a")
-    if node is None or not isinstance(value, NonTensor) or not may_be_sum_of_squares(node, file):
+    if node is None or not isinstance(value, NonTensor) or not may_be_sum_of_squares(node):
         return None
     is_half = value.dtypes == {FLOAT16} and value.scalar is not True
     return HalfResult(call, FLOAT16, True, ()) if is_half else None

@@ -11,7 +11,7 @@ from precision_lint.facts.dtypes.interpreter.models import OF_THE_OUTPUT
 from precision_lint.facts.dtypes.operators.agreement import IN_C, disagreement
 from precision_lint.facts.dtypes.operators.collectives import refused
 from precision_lint.facts.dtypes.operators.lacking import lacking
-from precision_lint.facts.dtypes.operators.module_inputs import rejected
+from precision_lint.facts.dtypes.operators.module_inputs import REJECTED, rejected
 from precision_lint.facts.dtypes.operators.operands import operand, tensor_given, text_of
 from precision_lint.facts.dtypes.operators.rejections import callee_text, is_shared_module
 from precision_lint.facts.numerics.fills import FILLS, fill_of
@@ -105,8 +105,7 @@ def _of_layer(call: Call, layer: Model, file: PythonFile) -> ProgramError | None
     if _is_as_made(layer.parameters) and any(map(_IN_PLACE.search, _sources(call, file))):
         return None
     problem = f"`{name}` raises: {first} is {dtypes[0]}, and the weights are {dtypes[1]}"
-    error = "RuntimeError: mat1 and mat2 must have the same dtype, or the like"
-    return ProgramError(call, problem, dtypes, error, _origins(given.value, layer.parameters))
+    return ProgramError(call, problem, dtypes, REJECTED, _origins(given.value, layer.parameters))
 
 
 def _may_be_cast(call: Call, file: PythonFile, *sides: Value) -> bool:

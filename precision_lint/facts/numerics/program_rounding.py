@@ -63,7 +63,7 @@ def squares_of_program(file: PythonFile) -> tuple[HalfResult, ...]:
     """The sums of squares that the program certainly computes in float16, of tensors or arrays."""
     syntax = syntax_tree(file)
     sums = (each for name in SUMS for each in syntax.calls(name))
-    if not any(may_be_sum_of_squares(each, file) for each in sums):
+    if not any(may_be_sum_of_squares(each) for each in sums):
         return ()
     found: dict[Span, HalfResult] = {}
     for call in calls_of_program(file):
@@ -81,7 +81,7 @@ def _found(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
     elif call.function == "torch.nn.functional.cross_entropy":
         yield from _loss(call)
     elif call.name == "add":
-        yield from _vanishing(call, file)
+        yield from _vanishing(call)
     for names, judge, problem, effect in _RESULTS:
         result = judge(call, file) if call.name in names else None
         if result is not None and result.is_certain:
@@ -151,7 +151,7 @@ def _loss(call: Call) -> Iterator[ProgramRounding]:
         yield ProgramRounding(call, problem, dtype, "many losses round to the same number", origin)
 
 
-def _vanishing(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
+def _vanishing(call: Call) -> Iterator[ProgramRounding]:
     """`x + 1e-8` of float16, which adds nothing: a sum of zero stays zero."""
     values = [one.value for one in call.arguments]
     numbers = [

@@ -235,6 +235,11 @@ class ConfigFiles:
         found = map(self.at, apart(lambda: self.paths_referring(path.name)))
         return [file for file in found if file is not None]
 
+    def scripts_naming(self, path: Path) -> Sequence[ParsedConfig]:
+        """The same, and the documents that may show how a program gets the file."""
+        pages = filter(None, map(self.at, self.named_in_pages(path)))
+        return tuple(dict.fromkeys((*self.referring(path), *pages)))
+
     def paths_referring(self, name: str) -> Sequence[Path]:
         """The files that contain a name of a file, in path order."""
         return self._references.get(name, ())

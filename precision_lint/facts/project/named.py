@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Reference, Scope, scopes_in
+from precision_lint.source.python.statements import Definition
 
-Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+PLAIN_BASES = frozenset({"ABC", "Function", "Generic", "Module", "Protocol", "object"})
+"""Bases of other packages: below them, objects are made as usual, and only torch calls methods."""
 
 _LIBRARIES = sys.stdlib_module_names | {
     *("accelerate", "clip", "datasets", "evaluate", "peft", "timm", "tokenizers", "transformers"),
@@ -78,11 +80,7 @@ def top_level(name: str, file: ParsedPython) -> Named | None:
 
 @fact
 def _definitions(file: ParsedPython) -> Mapping[str, Definition]:
-    return {
-        node.name: node
-        for node in file.tree.body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    }
+    return {node.name: node for node in file.tree.body if isinstance(node, Definition)}
 
 
 @fact

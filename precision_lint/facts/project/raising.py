@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
 from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.project.named import Named, named, own_module, scope_of
+from precision_lint.facts.project.named import (
+    PLAIN_BASES,
+    Named,
+    named,
+    own_module,
+    scope_of,
+)
 from precision_lint.source.python.arguments import fits
 from precision_lint.source.python.evaluated import evaluated
+from precision_lint.source.python.nesting import blocks_around
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Binding
-from precision_lint.source.python.statements import blocks, own_nodes, statements
+from precision_lint.source.python.statements import own_nodes, statements
 from precision_lint.source.python.syntax import innermost_name
 from precision_lint.source.python.undefined import shows_all_names, undefined_names
 
-_PLAIN = frozenset({"ABC", "Dataset", "Function", "Generic", "Module", "Protocol", "object"})
+_CALLING_INIT = PLAIN_BASES | {"Dataset"}
 """Bases of other packages: a call of a class below them calls its `__init__`."""
 
 _DEEPEST = 4
@@ -33,27 +39,11 @@ Raising: TypeAlias = ast.Name | ast.Attribute | ast.Call
 
 def raising_before(offset: int, file: ParsedPython, project: Recording) -> Raising | None:
     """What raises before control comes to a place, or to the function or class around it."""
-    body: Sequence[ast.stmt] = file.tree.body
-    while body:
-        inside: Sequence[ast.stmt] = ()
-        for statement in body:
-            span = file.span_of(statement)
-            if span.end > offset:
-                inside = _block_with(offset, statement, file)
-                break
+    for block, before in blocks_around(offset, file):
+        for statement in block[:before]:
             if (found := raising_in(statement, file, project)) is not None:
                 return found
-        body = inside
     return None
-
-
-def _block_with(offset: int, statement: ast.stmt, file: ParsedPython) -> Sequence[ast.stmt]:
-    """The block of a statement in which a place is."""
-    for block in blocks(statement):
-        start, end = file.span_of(block.body[0]).start, file.span_of(block.body[-1]).end
-        if start <= offset < end:
-            return block.body
-    return ()
 
 
 def raising_in(
@@ -144,7 +134,7 @@ def _initialiser(
         return None
     if own := methods.get("__init__"):
         is_plain = all(
-            innermost_name(base) in _PLAIN
+            innermost_name(base) in _CALLING_INIT
             or (isinstance(base, ast.Name) and _is_plain(base, home, project, depth))
             for base in owner.bases
         )

@@ -7,15 +7,17 @@ names it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.regex import regex
+from precision_lint.source.python.nesting import blocks_around
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import blocks
 from precision_lint.source.python.syntax import innermost_name
 from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.python.truth import deciding_part, truth
 
 _MOST_FILES = 12
 """Files that may name a switch; more of them name different things by it."""
@@ -42,44 +44,33 @@ class Switch(NamedTuple):
 
 def switched_off(offset: int, file: ParsedPython, project: Recording) -> Switch | None:
     """The switch for whose only value no run comes to a place."""
-    body: Sequence[ast.stmt] = file.tree.body
-    while body:
-        around = next((each for each in body if offset < file.span_of(each).end), None)
-        body = ()
-        for block in () if around is None else blocks(around):
-            start, end = file.span_of(block.body[0]).start, file.span_of(block.body[-1]).end
-            if start <= offset < end:
-                body = block.body
-        if isinstance(around, ast.If) and body:
-            found = _never(around.test, body is around.body, file, project)
-            if found is not None:
-                return found
+    of_part = partial(_holds, file=file, project=project)
+    for (block, before), (inside, _) in pairwise(blocks_around(offset, file)):
+        around = block[before]
+        if isinstance(around, ast.If):
+            is_body = inside is around.body
+            if truth(around.test, of_part) is (not is_body):
+                return _switch(_subject(deciding_part(around.test, of_part)), file, project)
     return None
 
 
-def _never(test: ast.expr, wanted: bool, file: ParsedPython, project: Recording) -> Switch | None:
-    """The switch for whose value a condition never holds, or never fails."""
-
-    def unless(holds: Callable[[object], bool], name: ast.expr) -> Switch | None:
-        switch = _switch(name, file, project)
-        return None if switch is None or holds(switch.value) is wanted else switch
-
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _never(operand, not wanted, file, project)
-        case ast.BoolOp(op=op, values=values):
-            found = (_never(value, wanted, file, project) for value in values)
-            if isinstance(op, ast.And) is wanted:
-                return next(filter(None, found), None)
-            each = [*found]
-            return each[0] if None not in each else None
-        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=other)]):
-            return unless(lambda value: value == other, left)
-        case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[ast.Constant(value=other)]):
-            return unless(lambda value: value != other, left)
+def _holds(part: ast.expr, file: ParsedPython, project: Recording) -> bool | None:
+    """Whether a part of a condition holds for the only value of its switch."""
+    match part:
+        case ast.Compare(
+            ops=[ast.Eq() | ast.NotEq() as op], comparators=[ast.Constant(value=other)]
+        ):
+            switch = _switch(_subject(part), file, project)
+            return None if switch is None else (switch.value == other) is isinstance(op, ast.Eq)
         case ast.Name() | ast.Attribute():
-            return unless(bool, test)
+            switch = _switch(_subject(part), file, project)
+            return None if switch is None else bool(switch.value)
     return None
+
+
+def _subject(part: ast.expr) -> ast.expr:
+    """What a part of a condition asks about."""
+    return part.left if isinstance(part, ast.Compare) else part
 
 
 def _switch(node: ast.expr, file: ParsedPython, project: Recording) -> Switch | None:

@@ -6,26 +6,26 @@ A library is for others to call.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.project.named import Definition, imported_from, scope_of
+from precision_lint.facts.project.named import PLAIN_BASES, imported_from, scope_of
 from precision_lint.facts.project.raising import misfits, raising_before
 from precision_lint.facts.project.switched_off import switched_off
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
-from precision_lint.source.python.functions import Defined, functions_around
+from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import Definition
 from precision_lint.source.python.syntax import innermost_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
-_CALLED_BY_OTHERS = regex(r"__\w+__|main|cli|app|run|forward|backward|setup_context")
+CALLED_BY_OTHERS = regex(r"__\w+__|main|cli|app|run|forward|backward|setup_context")
 """What Python, a command of an installed package, or torch calls by its name."""
 
-_PLAIN = frozenset({"ABC", "Enum", "Function", "Generic", "Module", "Protocol", "object"})
+_CALLING_NO_OTHERS = PLAIN_BASES | {"Enum"}
 """Bases of other packages that call no methods but these."""
 
 _KEEPING = frozenset(
@@ -75,20 +75,6 @@ def _is_run(file: ParsedPython, project: Recording) -> bool:
     return path in programs or not set(programs).isdisjoint(project.users(path))
 
 
-def is_mentioned(function: Defined, file: ParsedPython, project: Recording) -> bool:
-    """True if code or a page names a function, or if others call it by a name of theirs."""
-    name = function.name
-    if function.decorator_list or _CALLED_BY_OTHERS.fullmatch(name):
-        return True
-    # not in a comment, and not where it is defined
-    used = rf"(?m)^[^#\n]*(?<!def )\b{name}\b"
-    return (
-        re.search(used, file.text.text) is not None
-        or bool(project.python_sources_matching(used.encode()))
-        or project.page_matches(rb"\b%b\b" % name.encode())
-    )
-
-
 class _Search:
     """A search for a way from code that runs to a function or a class."""
 
@@ -125,7 +111,7 @@ class _Search:
         if isinstance(node, ast.ClassDef):
             is_found = self._project.python_source_matches(_OF_ALL_CLASSES)
         else:
-            is_found = _CALLED_BY_OTHERS.fullmatch(node.name) is not None or (
+            is_found = CALLED_BY_OTHERS.fullmatch(node.name) is not None or (
                 isinstance(owner, ast.ClassDef) and _has_other_base(owner, self._project, _DEEPEST)
             )
         return is_found or self._is_used(node, owner, file)
@@ -333,7 +319,7 @@ def _has_other_base(owner: ast.ClassDef, project: Recording, depth: int) -> bool
     """True if a class has a base of another package, which may call its methods."""
     for base in owner.bases:
         name = innermost_name(base)
-        if name in _PLAIN:
+        if name in _CALLING_NO_OTHERS:
             continue
         found = next(_classes_named(name, project), None) if depth else None
         if found is None or _has_other_base(found, project, depth - 1):

@@ -283,10 +283,14 @@ def made_of(become: Become) -> str:
     if become.by:
         is_name = become.by.replace(".", "").isidentifier()
         return become.by if is_name else f"made by {become.by}"
-    value = become.value
+    return ALIASES.get(str(become.value).removeprefix("torch."), shown(become.value))
+
+
+def shown(value: object) -> str:
+    """A value as people write it."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
-    return ALIASES.get(str(value).removeprefix("torch."), str(value))
+    return str(value)
 
 
 def ways_back(

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.runs.becoming import shown
 from precision_lint.facts.runs.counterparts import plain
 from precision_lint.facts.runs.flows import Ends
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
@@ -335,10 +336,3 @@ def _rank(place: TorchPlace, program: Program) -> int:
         return 4  # `load(checkpoint_id=)`: it may be anything
     is_own = program.functions(name) or program.classes(name)
     return 3 if is_own or name in _MAKING else 2
-
-
-def shown(value: object) -> str:
-    """A value as people write it."""
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    return str(value)

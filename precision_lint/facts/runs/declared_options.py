@@ -18,9 +18,9 @@ from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import Framework, frameworks
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.becoming import Become
+from precision_lint.facts.runs.becoming import Become, shown
 from precision_lint.facts.runs.cast_types import made_at
-from precision_lint.facts.runs.claims import OF_TRAINING, claims_of, shown
+from precision_lint.facts.runs.claims import OF_TRAINING, claims_of
 from precision_lint.facts.runs.domains import Value, domains
 from precision_lint.facts.runs.entries import programs_having
 from precision_lint.facts.runs.filled_classes import class_of_framework, filled_by

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from itertools import islice
 from pathlib import Path
@@ -18,11 +18,25 @@ from typing import TypeAlias
 
 from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.around_reads import (
+    after_exit,
+    is_chosen,
+    is_of_one_object,
+    is_of_weights,
+    is_parsed,
+    is_within,
+    made_by,
+    makes_object,
+    nested,
+    says_nothing,
+    scope_of,
+)
 from precision_lint.facts.runs.becoming import Become, Step, Way, become, ways_back
 from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.replaced import put_in_place
 from precision_lint.facts.runs.sections_read import section_of
 from precision_lint.facts.runs.taking_calls import (
     holds_them,
@@ -54,18 +68,17 @@ from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import Definition, FunctionDefinition
+from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
     compared_with_texts,
     dotted,
-    is_main,
     last_name,
     named_parameters,
     positional_parameters,
     qualified,
 )
-from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
+from precision_lint.source.python.syntax_tree import Scope, syntax_tree
 
 _MOST_STEPS = 1_500
 _MOST_DEFINITIONS = 3
@@ -77,15 +90,9 @@ _SAME = frozenset({"lower", "upper", "strip", "casefold", "replace", "split", "r
 """Methods that leave a name nearly as it is."""
 _HANDING_ON = frozenset({"str", "bool", "int", "getattr", "eval", "instantiate"})
 """Functions whose result says what they are given."""
-
-_OF_MODULE = frozenset({"parameters", "named_parameters", "buffers", "state_dict"})
-"""Methods of modules that give tensors."""
 _CASTING = frozenset({"to", "astype", "set_dtype"})
 """Methods of torch, JAX and MLX that cast something."""
-_OF_SCALERS = frozenset({"update", "unscale_", "step"})
-"""Methods of scalers."""
 _OF_DTYPE = regex(r"dtype|precision", re.IGNORECASE)
-
 _Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
 
 
@@ -140,34 +147,6 @@ def _key(place: TorchPlace) -> object:
     return place.kind, id(place.node), place.subject
 
 
-def files_of(program: Program) -> tuple[ParsedPython, ...]:
-    """The same, parsed."""
-    found = map(program.project.module, program.paths)
-    return program.fact("all parsed files", lambda: tuple(filter(None, found)))
-
-
-def is_replaced(name: str, program: Program) -> bool:
-    """True if the program certainly puts something else in place of what a setting says."""
-    return put_in_place(name, program) is not None
-
-
-def put_in_place(name: str, program: Program) -> tuple[ast.Assign, ParsedPython] | None:
-    """The assignment that certainly puts something else in place of what a setting says."""
-    for file, node in program.assigned.get(name, ()):
-        syntax = syntax_tree(file)
-        statement = syntax.parent(node)
-        around = syntax.within_function(node)
-        if (
-            isinstance(statement, ast.Assign)
-            and isinstance(node, ast.Attribute | ast.Subscript)
-            and holds_settings(_root(node))
-            and not any(map(_may_pass_by, around))
-            and not re.search(rf"\b{re.escape(name)}\b", ast.unparse(statement.value))
-        ):
-            return statement, file
-    return None
-
-
 def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] | None:
     """Where a program reads a setting; None if it is not seen to."""
     return next(iter(_Flow(program)._starts(asked)), None)
@@ -189,7 +168,7 @@ class _Flow:
     """What leads to a read or a place, each with what it makes of the value."""
 
     def of(self, asked: Asked) -> Iterator[TorchPlace]:
-        if is_replaced(asked.name, self.program):
+        if put_in_place(asked.name, self.program) is not None:
             return
         pending = deque(self._starts(asked))
         for found in (*self._handed_on(asked), *self._given_whole(asked)):
@@ -207,7 +186,7 @@ class _Flow:
                 continue
             self._seen.add(id(node))
             onward = [*self._onward(node, file)]
-            if not onward and not _says_nothing(node, file):
+            if not onward and not says_nothing(node, file):
                 self.unknown.append((node, file))
             for found, step in onward:
                 key = _key(found) if isinstance(found, TorchPlace) else id(found[0])
@@ -312,12 +291,12 @@ class _Flow:
     def _may_hold(self, node: ast.expr, holder: ast.expr, asked: Asked, file: ParsedPython) -> bool:
         """True for an object that may hold the setting: `x.dtype` is that of a tensor."""
         name = key_of_holder(holder)
-        if _is_of_weights(holder):
+        if is_of_weights(holder):
             return False
         if self._is_of_another_section(node, holder, asked, file):
             return False
         if asked.others and asked.section:
-            is_section = name == asked.section or _is_chosen(holder)
+            is_section = name == asked.section or is_chosen(holder)
             return is_section or self._is_section(asked.section, holder, file)
         if name in asked.others:
             return False
@@ -370,7 +349,7 @@ class _Flow:
         """True for another name of settings: `short = self.training_settings`."""
         syntax = syntax_tree(file)
         stores = syntax.stores(syntax.function(holder) or syntax.tree, holder.id)
-        if any(_is_parsed(store, syntax) for store in stores):
+        if any(is_parsed(store, syntax) for store in stores):
             return True
         values = [
             statement.value
@@ -389,17 +368,17 @@ class _Flow:
         """
         match syntax_tree(file).parent(node):
             case ast.If(test=test, body=body, orelse=orelse) as parent if test is node:
-                for statement in (*body, *_nested(body), *orelse):
+                for statement in (*body, *nested(body), *orelse):
                     for found in self._chosen(statement, file):
                         is_place = isinstance(found, TorchPlace) and _is_in(found, statement)
                         yield found, Step(node, parent, file, statement, has_place=is_place)
-                for statement in _after_exit(parent, file):
+                for statement in after_exit(parent, file):
                     for place in places_within(statement, file):
                         if place.part:
                             yield place, Step(node, parent, file, statement, has_place=True)
                 return
         for found in self._next(node, file):
-            yield found, None if isinstance(found, TorchPlace) else _made_by(node, found[0], file)
+            yield found, None if isinstance(found, TorchPlace) else made_by(node, found[0], file)
 
     def _next(self, node: ast.expr, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
         """The same, but for what a condition decides."""
@@ -431,7 +410,7 @@ class _Flow:
             case ast.Subscript(slice=key) if key is node:
                 yield parent, file
             case ast.BoolOp() | ast.Compare() | ast.UnaryOp() | ast.IfExp():
-                if not (isinstance(parent, ast.IfExp) and _is_of_one_object(node, parent, file)):
+                if not (isinstance(parent, ast.IfExp) and is_of_one_object(node, parent, file)):
                     yield parent, file
                 if isinstance(parent, ast.IfExp) and node is parent.test:
                     inside = {id(each) for each in walk(parent)}  # and not around it in its line
@@ -454,7 +433,7 @@ class _Flow:
         """What a condition decides: the places in a statement, and what it assigns or returns."""
         yield from places_within(statement, file)
         match statement:
-            case ast.Assign(value=ast.Call() as call) if _makes_object(call):
+            case ast.Assign(value=ast.Call() as call) if makes_object(call):
                 pass  # `scaler = Scaler()`: what gets it gets no setting
             case ast.Assign(targets=[ast.Name()], value=ast.Call() as call) if not _OF_DTYPE.search(
                 callee_name(call)
@@ -523,7 +502,7 @@ class _Flow:
             return
         for home, function in functions:
             yield from self._taken(
-                argument, function, home, None if _makes_object(call) else (call, file)
+                argument, function, home, None if makes_object(call) else (call, file)
             )
         if not functions and isinstance(argument, str) and self._is_field(argument, name):
             yield from self._starts(Asked(argument))
@@ -620,7 +599,7 @@ class _Flow:
         for target in targets:
             match target:
                 case ast.Name(id=name):
-                    yield from self._reads(_scope(target, file), name, file)
+                    yield from self._reads(scope_of(target, file), name, file)
                 case ast.Attribute(value=ast.Name(id="self"), attr=name):
                     yield from self._of_self(name, target, file)
                     if self._is_of_settings(target, file):
@@ -704,24 +683,6 @@ def _is_in(place: TorchPlace, statement: ast.stmt) -> bool:
     return statement.lineno <= place.node.lineno <= (statement.end_lineno or 0)
 
 
-def _made_by(node: ast.expr, found: ast.expr, file: ParsedPython) -> Step | None:
-    """The expression around a read, if that is what goes on: it makes something of the value."""
-    syntax = syntax_tree(file)
-    parent = syntax.parent(node)
-    if isinstance(parent, ast.keyword):
-        parent = syntax.parent(parent)
-    if isinstance(parent, ast.Attribute) and found is not parent:
-        parent = syntax.parent(parent)  # `name.lower()`
-    is_plain = isinstance(parent, ast.Attribute) or (
-        isinstance(parent, ast.Call) and parent.func is node
-    )
-    return (
-        Step(node, parent, file)
-        if isinstance(parent, ast.expr) and found is parent and not is_plain
-        else None
-    )
-
-
 def _takes(path: Path, project: Recording) -> bool:
     """True for a file that mentions a framework's call, or one that loads a network."""
 
@@ -730,149 +691,3 @@ def _takes(path: Path, project: Recording) -> bool:
         return any(map(text.__contains__, LOADERS)) or re.search(calls_pattern(), text) is not None
 
     return project.config_files.once(("mentions a taker", path), compute)
-
-
-def _nested(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """What conditions inside of a branch assign: `if has_native_amp: args.native_amp = True`."""
-    for inner in body:
-        for each in (*inner.body, *inner.orelse) if isinstance(inner, ast.If) else ():
-            if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant):
-                yield each
-
-
-def _makes_object(call: ast.Call) -> bool:
-    """True for the call of a class, by its name, that holds no settings."""
-    name = callee_name(call)
-    return name[:1].isupper() and not holds_them(name)
-
-
-def _after_exit(test: ast.If, file: ParsedPython) -> Sequence[ast.stmt]:
-    """What a condition keeps a function from that leaves early: `if not enabled: return`."""
-    if test.orelse or not isinstance(test.body[-1], ast.Return):
-        return ()
-    around = syntax_tree(file).block(test)
-    return around[around.index(test) + 1 :]
-
-
-def is_within(node: ast.AST, file: ParsedPython, names: Set[str]) -> bool:
-    """True for a place in a function or a class with one of some names."""
-    return bool(names) and any(
-        isinstance(each, Definition) and each.name in names
-        for each in syntax_tree(file).around(node)
-    )
-
-
-def _root(node: ast.expr) -> str:
-    """The variable that a member is reached from: `cfg` of `cfg["training"].precision`."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return last_name(node)
-
-
-def _says_nothing(node: ast.expr, file: ParsedPython) -> bool:
-    """True for a read that only tells people of a value, or checks it: it is printed, or raised."""
-    for parent in syntax_tree(file).around(node):
-        match parent:
-            case ast.withitem(
-                context_expr=ast.Call(func=ast.Name() as region) | (ast.Name() as region)
-            ):
-                return _is_region(region, file)
-            case ast.Call(func=ast.Name(id="isinstance")):
-                return True
-            case ast.JoinedStr() | ast.Raise() | ast.Assert():
-                return True
-            case ast.Call() if is_telling(parent, file):
-                return True
-            case ast.If(test=test, body=body, orelse=orelse) if test is node:
-                return all(map(_only_checks, (*body, *orelse)))
-            case ast.stmt():
-                return isinstance(parent, ast.Expr)
-    return False
-
-
-def _only_checks(statement: ast.stmt) -> bool:
-    """True for what a condition decides that says nothing of it: it raises, or steps a scaler,
-    which is a place itself: `if amp: scaler.update()`.
-    """
-    match statement:
-        case ast.Raise() | ast.Pass():
-            return True
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method))):
-            return method in _OF_SCALERS and last_name(owner).lower().endswith("scaler")
-    return False
-
-
-def _is_region(name: ast.Name, file: ParsedPython) -> bool:
-    """True for a variable that a region of autocast is assigned to: the place is there."""
-    syntax = syntax_tree(file)
-    stores = syntax.stores(syntax.function(name) or syntax.tree, name.id)
-    assigned = [syntax.parent(store) for store in stores]
-    return any(
-        place.kind == "autocast"
-        for each in assigned
-        if isinstance(each, ast.Assign)
-        for place in places_within(each, file)
-    )
-
-
-def _is_of_one_object(test: ast.expr, chosen: ast.IfExp, file: ParsedPython) -> bool:
-    """True for a condition that chooses what becomes of an object:
-    `mask.clone() if plain else mask.float()`.
-    """
-    match chosen.body, chosen.orelse:
-        case ast.expr() as one, ast.expr() as other if test is chosen.test:
-            names = {_first_object(each) for each in (one, other)}
-            return len(names) == 1 and names.isdisjoint({"", *syntax_tree(file).names})
-    return False
-
-
-def _first_object(node: ast.expr) -> str:
-    """The variable that methods are called on one after the other; empty for anything else."""
-    calls = 0
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        node, calls = node.func.value, calls + 1
-    return node.id if isinstance(node, ast.Name) and calls else ""
-
-
-def _may_pass_by(around: ast.AST) -> bool:
-    """True for a statement around another one whose block a run may pass by."""
-    if isinstance(around, ast.If):
-        return not is_main(around)
-    return isinstance(around, ast.Try | ast.For | ast.While)
-
-
-def _is_parsed(store: ast.AST, syntax: SyntaxTree) -> bool:
-    """True for a name that gets what a parser gives: `first, second = parser.parse()`."""
-    parent = syntax.parent(store)
-    if isinstance(parent, ast.Tuple):
-        parent = syntax.parent(parent)
-    match parent:
-        case ast.Assign(value=ast.Call(func=ast.Attribute(attr=name))):
-            return name.startswith("parse")
-    return False
-
-
-def _is_of_weights(holder: ast.expr) -> bool:
-    """True for a tensor of a module: `next(model.parameters()).dtype` reads no setting."""
-    return any(
-        isinstance(each, ast.Call)
-        and isinstance(each.func, ast.Attribute)
-        and each.func.attr in _OF_MODULE
-        for each in walk(holder)
-    )
-
-
-def _is_chosen(holder: ast.expr) -> bool:
-    """True for a section that only run time knows: `cfg[args.mode]`."""
-    return isinstance(holder, ast.Subscript) and not isinstance(holder.slice, ast.Constant)
-
-
-def _scope(target: ast.Name, file: ParsedPython) -> Scope:
-    """Where a variable is read that a statement binds: the whole file for a global one."""
-    syntax = syntax_tree(file)
-    function = syntax.function(target)
-    if function is None or any(
-        isinstance(each, ast.Global) for each in syntax.reads(function, target.id)
-    ):
-        return syntax.tree
-    return function

@@ -279,8 +279,7 @@ def _source(started: Launch, file: ParsedConfig) -> str:
 @fact
 def _launches(file: ParsedConfig) -> tuple[tuple[Launch, tuple[Branch, ...]], ...]:
     """What a script starts, each with the way that leads there."""
-    commands = file.script.commands if file.script is not None else ()
-    rows = ((launch(command), command.branches) for command in commands)
+    rows = ((launch(command), command.branches) for command in file.commands)
     return tuple((started, way) for started, way in rows if started is not None)
 
 

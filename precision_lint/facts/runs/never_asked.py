@@ -19,8 +19,11 @@ from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.composing_programs import folders_above, of_hydra, package_said
+from precision_lint.facts.runs.giving_commands import given
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.loaded import Keys, Loaded, loaded
+from precision_lint.facts.runs.key_paths import Keys
+from precision_lint.facts.runs.loaded import Loaded, loaded
 from precision_lint.facts.runs.loads import (
     composed_in,
     hides_reading,
@@ -31,7 +34,6 @@ from precision_lint.facts.runs.roles import with_keys
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.unknown_loads import may_load
 from precision_lint.facts.runs.unread import Unread
-from precision_lint.facts.runs.witnesses import folders_above, given, of_hydra
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
@@ -54,7 +56,6 @@ _LOOKING = frozenset({"echo", "printf", "cat", "ls", "cp", "mv", "export", "[", 
 _OTHER_CODE = (".ipynb", ".sh", ".bash", ".slurm", ".sbatch")
 """Files that may hold Python which is not followed."""
 _LOADS = regex(r"safe_load|full_load|yaml\.load|OmegaConf\.load|json\.load|toml\w*\.load")
-_PACKAGE = regex(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
 _NOT_READ = "nothing reads it"
 _PYTORCH = "pytorch"
 
@@ -158,10 +159,8 @@ def _sections(file: ParsedConfig, project: Recording) -> tuple[Keys, ...] | None
     path = file.text.path
     found: dict[Keys, None] = {(): None}
     for folder in folders_above(path, project):
-        group = path.parent.relative_to(folder).parts
-        package = _PACKAGE.search(file.text.text)
-        if package is not None and package[1] != "_group_":
-            group = () if package[1] == "_global_" else tuple(package[1].split("."))
+        said = package_said(file)
+        group = path.parent.relative_to(folder).parts if said is None else said
         found[group] = None
         if group and project.other_file_matches(rb"\b" + re.escape(group[-1]).encode() + rb"@"):
             return None
@@ -171,11 +170,9 @@ def _sections(file: ParsedConfig, project: Recording) -> tuple[Keys, ...] | None
 def _is_given_away(path: Path, project: Recording) -> bool:
     """True if a command gives the file to a program that is not in the project, or not known."""
     files = project.config_files
-    pages = filter(None, map(files.at, files.named_in_pages(path)))
-    for script in dict.fromkeys((*files.referring(path), *pages)):
-        for each in (script, *(embedded.file for embedded in script.embedded)):
-            commands = each.script.commands if each.script is not None else ()
-            for command in commands[:_MOST_COMMANDS]:
+    for script in files.scripts_naming(path):
+        for each in script.with_embedded:
+            for command in each.commands[:_MOST_COMMANDS]:
                 if not any(word.text.endswith(path.name) for word in command.words[1:]):
                     continue
                 started = launch(command)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Set
 
-from precision_lint.facts.runs.flows import files_of
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import MAIN, TOP, mentions
@@ -86,7 +85,7 @@ def _texts(program: Program) -> frozenset[str]:
     """The texts that calls of a program get: `MODELS.build("unet")`, `dict(type="unet")`."""
 
     def compute() -> frozenset[str]:
-        return frozenset[str]().union(*map(_given_texts, files_of(program)))
+        return frozenset[str]().union(*map(_given_texts, program.all_files))
 
     return once(program, "texts that calls get", compute)
 
@@ -146,7 +145,7 @@ def _mentioning(program: Program) -> Mapping[str, Set[str]]:
 
     def compute() -> Mapping[str, Set[str]]:
         scopes: dict[str, set[str]] = {}
-        for file in files_of(program):
+        for file in program.all_files:
             for scope, names in mentions(file).items():
                 if scope != MAIN or file.text.path == program.path:
                     scopes.setdefault(scope, set()).update(names)

@@ -17,10 +17,10 @@ from precision_lint.facts.frameworks.sources import MappingSource, Occurrence
 from precision_lint.facts.frameworks.table import Framework
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.filled_classes import filled_by
-from precision_lint.facts.runs.flows import put_in_place
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.readers import candidates, readers
+from precision_lint.facts.runs.replaced import put_in_place
 from precision_lint.model.regex import regex
 from precision_lint.source.python.syntax import callee_name
 

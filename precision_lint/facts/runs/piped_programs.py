@@ -12,7 +12,7 @@ from dataclasses import replace
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import frameworks
-from precision_lint.facts.runs.claims import shown
+from precision_lint.facts.runs.becoming import shown
 from precision_lint.facts.runs.roles import distinct, with_keys
 from precision_lint.facts.runs.taking_calls import is_telling
 from precision_lint.facts.runs.torch_sinks import NOTES, TorchPlace

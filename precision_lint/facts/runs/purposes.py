@@ -6,7 +6,6 @@ reads a setting, and what for. No rule asks for this.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import islice
@@ -14,59 +13,41 @@ from pathlib import Path
 
 from precision_lint.facts.frameworks.families import is_of_classes
 from precision_lint.facts.frameworks.reading import EffectiveConfig
-from precision_lint.facts.frameworks.recognition import program_of, readings
+from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.runs import environment
-from precision_lint.facts.frameworks.sources import (
-    CommandSource,
-    MappingSource,
-    Occurrence,
-    RolesSource,
-)
+from precision_lint.facts.frameworks.sources import MappingSource, Occurrence, RolesSource
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.around_reads import is_within
+from precision_lint.facts.runs.asked_settings import as_asked
 from precision_lint.facts.runs.bare_models import is_bare_model
+from precision_lint.facts.runs.becoming import shown
 from precision_lint.facts.runs.cast_types import made_at
-from precision_lint.facts.runs.claims import Claim, claims_of, may_be_meant, named_first, shown
+from precision_lint.facts.runs.claims import claims_of, may_be_meant, named_first
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
-from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read, is_within
-from precision_lint.facts.runs.formats.hydra import configuration
-from precision_lint.facts.runs.handed_words import Handed, condition_of, handed
+from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
-from precision_lint.facts.runs.interpreter.program import Program, calls_in
+from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
+from precision_lint.facts.runs.named_targets import of_reference, of_target
 from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
 from precision_lint.facts.runs.piped_programs import of_piped_programs
-from precision_lint.facts.runs.readers import (
-    is_sure,
-    likely_readers,
-    possible_readers,
-    readers,
-)
+from precision_lint.facts.runs.readers import is_sure, likely_readers, possible_readers, readers
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
-from precision_lint.facts.runs.torch_sinks import TorchPlace
+from precision_lint.facts.runs.script_variables import by_launch, of_frameworks, of_here_documents
 from precision_lint.facts.runs.understood import Written, understood, written_at
 from precision_lint.facts.runs.unread import Unread, unread
-from precision_lint.facts.runs.unread_scripts import expanded
-from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
-from precision_lint.facts.runs.ways import commands, key_of_holder
-from precision_lint.facts.runs.witnesses import group_of
-from precision_lint.facts.settings.given import normal
-from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
-from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.settings_tree import Mapping, Member, Opaque, Scalar, mappings
-from precision_lint.source.shell.variables import Assigned
+from precision_lint.source.config.settings_tree import Member, Scalar
 
 _MOST = 60
 """Settings of one launch or file that are followed."""
 _MOST_LIKELY = 6
 """Programs that are compared where nothing tells them apart."""
-_TARGET = "_target_"
-_PACKAGE = regex(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
 _UNKNOWN = "unknown until run time"
 
 
@@ -91,11 +72,11 @@ class Purposes:
     def of(self, rest: Unread) -> Iterator[EffectiveConfig]:
         """What the programs that get these settings have them for, the likely program first."""
         if rest.launch is None and rest.file.script is not None:
-            written = [*_of_here_documents(rest, self.project), *of_piped_programs(rest)]
+            written = [*of_here_documents(rest, self.project), *of_piped_programs(rest)]
             yield from written
             rest = _but_for(rest, written)
-            for part in _by_launch(rest, self.project):
-                known = [*_of_frameworks(part, self.project)]
+            for part in by_launch(rest, self.project):
+                known = [*of_frameworks(part, self.project)]
                 yield from known
                 yield from self.of(_but_for(part, known))
             return
@@ -114,7 +95,7 @@ class Purposes:
             if not asked.settings:
                 return
             run = self._run(path, rest)
-            used = [*self._uses(_asked(asked, run), run)]
+            used = [*self._uses(as_asked(asked, run), run)]
             later.append((run, [use for use in used if not _runs(use, run)]))
             used = [use for use in used if _runs(use, run)]
             yield from _shown_with(used, run, rest.only_if)
@@ -139,7 +120,7 @@ class Purposes:
 
     def _note_misses(self, rest: Unread, run: RunEnvironment) -> None:
         """The first program that reads a setting counts, or else the first that gets it."""
-        for one, asked in islice(_asked(rest, run), _MOST):
+        for one, asked in islice(as_asked(rest, run), _MOST):
             known = self.misses.get(written_at(one))
             if known is None or known.read is None:
                 passed = passed_over(chosen_texts(run), run.program)
@@ -179,7 +160,7 @@ class Purposes:
         found: dict[Written, list[tuple[Use, RunEnvironment]]] = {}
         for path in programs:
             run = self._run(path, rest)
-            for use in self._uses(_asked(rest, run), run):
+            for use in self._uses(as_asked(rest, run), run):
                 for one in use.settings:
                     found.setdefault(written_at(one), []).append((use, run))
         by_program: dict[Path, list[tuple[Use, RunEnvironment]]] = {}
@@ -236,7 +217,7 @@ class Purposes:
                 is_called=bool(asked.owner),
             )
             if not claims:
-                claim = _of_target(written, run.program) or _of_reference(written, run)
+                claim = of_target(written, run.program) or of_reference(written, run)
                 claims = [claim] if claim is not None else []
             for claim in claims:
                 become = None
@@ -316,200 +297,10 @@ def _without(rest: Unread, used: Sequence[Use]) -> Unread:
     return replace(rest, settings=tuple(left))
 
 
-def _by_launch(rest: Unread, project: Recording) -> Iterator[Unread]:
-    """The settings in variables of a script, with the launches that get them, and those apart that
-    a launch gets under different conditions.
-    """
-    found: dict[tuple[Written, str], tuple[Handed, list[Occurrence]]] = {}
-    for one in rest.settings:
-        for each in handed(one, project):
-            given = replace(one, name=each.option) if each.option else one
-            if each.is_decided:
-                given = replace(given, value=None)
-            key = (each.file.text.path, each.launch.span), each.only_if
-            found.setdefault(key, (each, []))[1].append(given)
-    for ((_, span), only_if), (each, settings) in found.items():
-        yield Unread(each.file, span, each.launch, tuple(settings), only_if)
-
-
 def _but_for(rest: Unread, known: Iterable[EffectiveConfig]) -> Unread:
     told = understood(known)
     left = (one for one in rest.settings if written_at(one) not in told)
     return replace(rest, settings=tuple(left))
-
-
-def _of_here_documents(rest: Unread, project: Recording) -> Iterator[EffectiveConfig]:
-    """What frameworks have the variables for that branches of a script assign, and that it writes
-    into a file: `"enabled": ${DS_BF16}`.
-    """
-    for embedded in rest.file.embedded:
-        heredoc = embedded.heredoc
-        for reading in readings(embedded.file, project) if heredoc is not None else ():
-            source, framework = reading.source, reading.framework
-            written = (
-                (name, rest.file.text[one.origin.span])
-                for name in framework.keys
-                for one in source.all(name)
-                if not isinstance(one.value, Mapping)
-            )
-            texts = {name: text for name, text in written if "$" in text}
-            found: dict[str, list[tuple[str, Occurrence]]] = {}
-            for name, text in texts.items():
-                for one in rest.settings:
-                    match one.origin:
-                        case Assigned() as origin if expanded(one.name).search(text):
-                            way = heredoc.command.branches if heredoc is not None else ()
-                            only_if = condition_of(one.name, origin, way, rest.file)
-                            found.setdefault(only_if, []).append((name, one))
-            for only_if, rows in found.items() if isinstance(source, MappingSource) else ():
-                given, taken = dict(reversed(rows)), tuple(one for _, one in rows)
-                at, code = taken[0].origin.span, rest.file  # the file itself is part of a run
-                made = RolesSource(code, at, None, given, code, Span(0, 0), taken, only_if)
-                table = replace(framework, conflicts=(), links=())
-                yield EffectiveConfig(table, made, is_open=True)
-
-
-def _of_frameworks(rest: Unread, project: Recording) -> Iterator[EffectiveConfig]:
-    """What the frameworks of a launch have the options for that variables of its script hold: which
-    of them it gets, its branches decide.
-    """
-    for reading in readings(rest.file, project):
-        source, framework = reading.source, reading.framework
-        if not isinstance(source, CommandSource) or source.launch is None:
-            continue
-        if rest.launch is None or source.launch.span != rest.launch.span:
-            continue
-        taken = tuple(one for one in rest.settings if normal(one.name) in framework.keys)
-        given = {normal(one.name): one for one in reversed(taken)}
-        if given:
-            place, started = source.launch.span, source.launch
-            made = RolesSource(
-                rest.file, place, started, given, rest.file, Span(0, 0), taken, rest.only_if
-            )
-            table = replace(framework, conflicts=(), links=())
-            yield EffectiveConfig(table, made, is_open=True)  # the launch has other words, too
-
-
-def _of_target(written: Occurrence, program: Program) -> Claim | None:
-    """The argument of the class that a section names, `_target_: package.Class`: Hydra calls it
-    where the program instantiates the section, or one that it is in.
-    """
-    match written.origin:
-        case Member(mapping=section) if (target := section.get(_TARGET)) is not None:
-            value = target.entry.value
-            if isinstance(value, Scalar) and isinstance(value.value, str):
-                subject = f"{value.value.rpartition('.')[2]}({written.name}=)"
-                calls = [*calls_in(program.mentioning("instantiate"), "instantiate")]
-                own = written.file.text.path.parent.name  # `trainer/half.yaml` is `cfg.trainer`
-                above = {own, *_names_above(section, written.file)}
-                named = [row for row in calls if above & {*map(key_of_holder, row[1].args)}]
-                for file, call in named or calls:
-                    place = TorchPlace("argument", call, file, subject=subject)
-                    at = written.file.text.place(target.entry.span)
-                    return Claim(place, at=None if named else Related(at, "what is called"))
-    return None
-
-
-def _of_reference(written: Occurrence, run: RunEnvironment) -> Claim | None:
-    """The argument of a class that another setting hands it on to: `bf16: ${use_bf16}`."""
-    path = run.opened or configuration(run)
-    whole = run.read(path) if path is not None else None
-    match written.origin:
-        case Member(mapping=section):
-            above = reversed([*_names_above(section, written.file)])
-            name = ".".join((*above, written.name))
-        case _:
-            name = written.name
-    if whole is None:
-        return None
-    for mapping in mappings(whole.documents):
-        for entry in mapping.entries:
-            match entry.value:
-                case Opaque(content=Scalar(value=str(text))) if text == f"${{{name}}}":
-                    member = Member(mapping, entry)
-                    there = Occurrence(entry.name or "", None, member, whole.home(mapping))
-                    claim = _of_target(there, run.program)
-                    if claim is not None:
-                        return claim
-    return None
-
-
-def _names_above(section: Mapping, file: ParsedConfig) -> Iterator[str]:
-    """The names of a section and of those around it."""
-    inner = section
-    for each in reversed([*mappings(file.documents)]):  # outer ones come first
-        for entry in each.entries:
-            if entry.value is inner:
-                yield entry.name or ""
-                inner = each
-
-
-def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Asked]]:
-    """The settings, each as the program asks for it."""
-    if rest.launch is not None:
-        file = run.program.project.module(run.program.path)
-        started = {name for name, _ in commands(file)} if file is not None else set()
-        said = (*rest.launch.program.split(), *(word.text for word in rest.launch.words))
-        words = frozenset(word for word in said if word in started)
-        for one in rest.settings:
-            section, _, name = one.name.rpartition(".")
-            declared = run.program.flags.get(normal(name))
-            name = declared.path[-1] if declared is not None else normal(name)
-            positive = name.removeprefix("no_")
-            if (
-                one.value is True
-                and name not in run.program.options
-                and (positive != name and positive in run.program.options)
-            ):  # of `BooleanOptionalAction`
-                name, one = positive, replace(one, value=False)
-            yield one, Asked(name, normal(section.rpartition(".")[2]), words=words)
-        return
-    names = sections(rest.file)
-    modules = frozenset(_texts(rest.file))
-    homes: dict[str, list[Mapping]] = {}
-    for mapping in mappings(rest.file.documents):
-        for name in mapping.names:
-            homes.setdefault(name, []).append(mapping)
-    for one in rest.settings:
-        if isinstance(one.origin, Member):
-            own = one.origin.mapping
-            if one.origin.entry.name != one.name:  # the section is the setting
-                holding = (each for each in homes[one.name] if _holds(each, own))
-                own = next(holding, own)
-            others = {names.get(id(each), "") for each in homes[one.name] if not _alike(each, own)}
-            section = names.get(id(own), "") or _group(rest.file, run)
-            others -= {section}
-            path = rest.file.text.path
-            called = frozenset({path.stem, path.parent.name})
-            yield one, Asked(one.name, section, frozenset(others), called, modules)
-
-
-def _holds(section: Mapping, inner: Mapping) -> bool:
-    return any(entry.value is inner for entry in section.entries)
-
-
-def _group(file: ParsedConfig, run: RunEnvironment) -> str:
-    """The section that Hydra puts a whole file into: its folder, or what it says by `@package`."""
-    group = group_of(file.text.path, run.program.path, run.program.project)
-    said = _PACKAGE.search(file.text.text) if group else None
-    if said is None or said[1] == "_group_":
-        return group
-    return "" if said[1] == "_global_" else said[1].rpartition(".")[2]
-
-
-def _texts(file: ParsedConfig) -> Iterator[str]:
-    """The texts among the settings of a file that may be names of modules."""
-    for mapping in mappings(file.documents):
-        for entry in mapping.entries:
-            match entry.value:
-                case Scalar(value=str(text)) if text.isidentifier() and "_" in text:
-                    yield text
-
-
-def _alike(one: Mapping, other: Mapping) -> bool:
-    """True for sections of one kind, such as the models of a table: all are read in one place."""
-    shared = {*one.names} & {*other.names}
-    return one is other or len(shared) >= max(2, 0.5 * max(len([*one.names]), len([*other.names])))
 
 
 def _shown_of(written: Occurrence) -> str:

@@ -18,29 +18,25 @@ from typing import TypeAlias
 from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.composing_programs import composed_by, of_hydra
 from precision_lint.facts.runs.filled_classes import filled_by, words_read_by
+from precision_lint.facts.runs.giving_commands import gets_others, given
 from precision_lint.facts.runs.keys import Keys, all_keys, keys_of, parts_of, words_of
 from precision_lint.facts.runs.loading import has_library, loads, mentions_loading
 from precision_lint.facts.runs.named_classes import modules_named
 from precision_lint.facts.runs.own_options import options_alone
+from precision_lint.facts.runs.program_files import is_elsewhere, programs_of, takes_words
 from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.runs.witnesses import (
     NAMED_SHARE,
-    composed_by,
-    gets_others,
-    given,
-    is_elsewhere,
     named_in,
     naming,
     naming_for,
-    of_hydra,
     of_siblings,
     opening_by_modules,
     opens_by_default,
-    programs_of,
-    takes_words,
 )
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex

@@ -11,7 +11,6 @@ from precision_lint.facts.frameworks.recognition import program_of, readings
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
-from precision_lint.facts.runs.flows import put_in_place
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.named_classes import foreign_class
@@ -19,6 +18,7 @@ from precision_lint.facts.runs.names_of_outputs import is_never_used, names_outp
 from precision_lint.facts.runs.never_asked import is_never_loaded
 from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.purposes import Missed
+from precision_lint.facts.runs.replaced import put_in_place
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.understood import Written, written_at
 from precision_lint.facts.runs.unread import Unread

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from precision_lint.facts.runs.flows import files_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
@@ -122,7 +121,7 @@ def unasked(program: Program) -> frozenset[str]:
         names = {each.registry for each in entries(program) if each.is_decorated}
         objects = {each.partition(".")[0] for each in names if "." in each}
         defined, asked = set[str](), set[str]()
-        for file in files_of(program):
+        for file in program.all_files:
             if any(each in file.text.text for each in objects):
                 defined |= objects & _assigned(file)
                 asked |= objects & _asked(file)

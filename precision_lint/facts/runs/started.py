@@ -20,11 +20,10 @@ def started_programs(
     """The part of the file that contains a launch, the launch, and the program; those of documents
     only where examples count.
     """
-    for each in (file, *(embedded.file for embedded in file.embedded)):
-        commands = each.script.commands if each.script is not None else ()
+    for each in file.with_embedded:
         if each.is_excerpt and not by_example:
             continue
-        for started in filter(None, map(launch, commands[:_MOST])):
+        for started in filter(None, map(launch, each.commands[:_MOST])):
             path = program_of(started, each, project)
             if path is not None:
                 yield each, started, path

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.memo import fact
@@ -50,8 +51,9 @@ _GENERAL = frozenset({
     "send",
 })  # fmt: skip
 """Names of methods that libraries have as well."""
+_CLASS = regex(r"^[ \t]*class[ \t]+(\w+)[ \t]*(?:\(([^)]*)\))?", re.MULTILINE)
 _HIDDEN = regex(r"\blocals\(\)|\bsave_hyperparameters\(|\bglobals\(\)")
-OPEN_BASES = frozenset({
+_OPEN_BASES = frozenset({
     "", "object", "ABC", "Module", "Dataset", "IterableDataset", "Sampler", "Process", "Thread",
     "Protocol", "Generic",
 })  # fmt: skip
@@ -165,13 +167,25 @@ def is_of_parser(holder: ast.expr, file: ParsedPython) -> bool:
     )
 
 
+def closed_classes(texts: Iterable[str]) -> frozenset[str]:
+    """The classes of some code that extend none of a library which may read their members."""
+    bases: dict[str, set[str]] = {}
+    for name, given in (row for text in texts for row in _CLASS.findall(text)):
+        named = (each.strip() for each in given.split(",") if "=" not in each)
+        bases.setdefault(name, set()).update(each.rpartition(".")[2] for each in named)
+    known: set[str] = set()
+    while more := {name for name, above in bases.items() if above <= _OPEN_BASES | known} - known:
+        known |= more
+    return frozenset(known)
+
+
 def is_read_by_base(member: ast.Attribute, file: ParsedPython, defined: frozenset[str]) -> bool:
     """True for a member of a class that extends one of a library, which may read it as well."""
     match member.value:
         case ast.Name(id="self"):
             owner = enclosing_class(member, syntax_tree(file))
             bases = map(last_name, owner.bases) if owner is not None else ()
-            return any(base not in OPEN_BASES and base not in defined for base in bases)
+            return any(base not in _OPEN_BASES and base not in defined for base in bases)
     return False
 
 

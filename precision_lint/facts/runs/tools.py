@@ -31,11 +31,9 @@ def tools_given(path: Path, project: Recording) -> tuple[str, ...]:
 
 def _found(path: Path, project: Recording) -> Iterator[str]:
     files = project.config_files
-    pages = filter(None, map(files.at, files.named_in_pages(path)))
-    for script in dict.fromkeys((*files.referring(path), *pages)):
-        for each in (script, *(embedded.file for embedded in script.embedded)):
-            commands = each.script.commands if each.script is not None else ()
-            for started in filter(None, map(launch, commands[:_MOST])):
+    for script in files.scripts_naming(path):
+        for each in script.with_embedded:
+            for started in filter(None, map(launch, each.commands[:_MOST])):
                 if _is_tool(started, each, project) and any(
                     files.find(word.text.rpartition("=")[2], each.text.path, started.directory)
                     == path

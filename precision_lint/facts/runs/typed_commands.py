@@ -37,8 +37,7 @@ def typed_commands(text: str, name: str, near: Path, project: Recording) -> Iter
             file = parse_config(SourceText(near, command + "\n"), "shell")
         except Unparsable:
             continue
-        commands = file.script.commands if file.script is not None else ()
-        yield from filter(None, map(launch, commands))
+        yield from filter(None, map(launch, file.commands))
 
 
 def _pattern(project: Recording) -> re.Pattern[str]:

@@ -48,7 +48,7 @@ def unread(file: ParsedConfig, runs: Iterable[EffectiveConfig]) -> Iterator[Unre
 
 def _of_parts(file: ParsedConfig, known: frozenset[Written]) -> Iterator[Unread]:
     """What is not understood of a file, and of the configurations inside of it."""
-    for each in (file, *(embedded.file for embedded in file.embedded)):
+    for each in file.with_embedded:
         if each.script is not None:
             yield from _of_script(each, known)
         if each.documents:

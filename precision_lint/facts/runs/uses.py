@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import islice
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.runs.around_reads import is_within
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
-from precision_lint.facts.runs.flows import is_within
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of

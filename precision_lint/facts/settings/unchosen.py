@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from functools import partial
 
 from precision_lint.facts.origin import Choice, Origin
 from precision_lint.facts.project.facts import Recording
@@ -18,6 +18,7 @@ from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.python.truth import truth
 
 _CONFIGURATION = frozenset({"yaml", "json", "toml"})
 
@@ -45,10 +46,10 @@ def _is_never_chosen(origin: Origin, file: ParsedPython, project: Recording) -> 
                 return False
             case ast.If(test=test, body=body, orelse=orelse):
                 is_body = inner in body
-                if (is_body or inner in orelse) and _is_never(test, is_body, module, project):
+                if (is_body or inner in orelse) and _excludes(test, is_body, module, project):
                     return True
             case ast.IfExp(test=test, body=body, orelse=orelse) if inner is not test:
-                if _is_never(test, inner is body, module, project):
+                if _excludes(test, inner is body, module, project):
                     return True
         inner = parent
     return False
@@ -66,29 +67,25 @@ def _is_never_a_key(
     )
 
 
-def _is_never(test: ast.expr, wanted: bool, module: ParsedPython, project: Recording) -> bool:
+def _excludes(test: ast.expr, is_met: bool, module: ParsedPython, project: Recording) -> bool:
     """True if the settings say that a condition never holds, or never fails."""
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _is_never(operand, not wanted, module, project)
-        case ast.BoolOp(op=op, values=values):
-            each = [_is_never(value, wanted, module, project) for value in values]
-            return any(each) if isinstance(op, ast.And) is wanted else all(each)
+    return truth(test, partial(_holds, module=module, project=project)) is (not is_met)
+
+
+def _holds(part: ast.expr, module: ParsedPython, project: Recording) -> bool | None:
+    """Whether a part of a condition holds for all values of its setting."""
+    match part:
         case ast.Compare(
             left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[ast.Constant(value=other)]
         ):
-            outcomes = _outcomes(left, module, project, lambda value: _is_same(value, other))
-            return outcomes == {isinstance(op, ast.Eq) is not wanted}
+            is_equal = isinstance(op, ast.Eq)
+            values = _values(left, module, project) or ()
+            outcomes = {_is_same(value, other) is is_equal for value in values}
         case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
-            return _outcomes(test, module, project, bool) == {not wanted}
-    return False
-
-
-def _outcomes(
-    node: ast.expr, module: ParsedPython, project: Recording, holds: Callable[[object], bool]
-) -> set[bool]:
-    """What a test gives for the values of a setting; nothing if they are not all known."""
-    return {holds(value) for value in _values(node, module, project) or ()}
+            outcomes = {*map(bool, _values(part, module, project) or ())}
+        case _:
+            return None
+    return outcomes.pop() if len(outcomes) == 1 else None
 
 
 def _values(node: ast.expr, module: ParsedPython, project: Recording) -> list[object] | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from precision_lint.source.python.truth import implied
+
 Chosen = Mapping[str, bool]
 """Conditions that are known to be true or false, by their text."""
 
@@ -16,14 +18,15 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.IsNot: ast.Is, ast.Not
 
 def follows(test: ast.expr, truth: bool) -> dict[str, bool]:
     """What a condition that is true, or false, says."""
+    parts = implied(test, truth)
+    return {text: is_true for part, holds in parts for text, is_true in _says(part, holds).items()}
+
+
+def _says(test: ast.expr, truth: bool) -> dict[str, bool]:
     match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return follows(operand, not truth)
-        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) is truth:
-            return {text: is_true for v in values for text, is_true in follows(v, truth).items()}
         case ast.Compare(left=left, ops=[op], comparators=comparators) if type(op) in _OPPOSITES:
             opposite = ast.Compare(left, [_OPPOSITES[type(op)]()], comparators)
-            return follows(opposite, not truth)
+            return _says(opposite, not truth)
         case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=value)]):
             # Whatever equals 1 is true, and no other number.
             return {ast.unparse(test): truth} | ({ast.unparse(left): bool(value)} if truth else {})

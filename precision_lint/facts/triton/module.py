@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.imports import Import, imported
-from precision_lint.source.python.statements import (
-    Definition,
-    bound_names,
-    head,
-    own_statements,
-    statements,
-    targets,
-)
+from precision_lint.source.python.scopes import scopes_of
+from precision_lint.source.python.statements import own_statements, statements, targets
 from precision_lint.source.python.syntax import named_parameters, span_of, with_defaults
 from precision_lint.source.text.text import SourceText
 
@@ -176,21 +170,13 @@ class Module:
 
     def lacks(self, name: str) -> bool:
         """True if no statement outside of functions can have given a meaning to a name."""
-        return self._bound is not None and name not in self._bound and not hasattr(builtins, name)
+        bound = self._bound
+        return "*" not in bound and name not in bound and not hasattr(builtins, name)
 
     @cached_property
-    def _bound(self) -> set[str] | None:
-        """The names that statements bind outside of functions; None after `import *`."""
-        found: set[str] = set()
-        for statement in own_statements(self.tree.body):
-            found |= set(bound_names(statement))
-            for expression in () if isinstance(statement, Definition) else head(statement):
-                found |= {
-                    node.id
-                    for node in ast.walk(expression)
-                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-                }
-        return None if "*" in found else found
+    def _bound(self) -> Set[str]:
+        """The names of the top level; `*` after `import *`."""
+        return scopes_of(self.tree).all[0].bindings.keys()
 
     @cached_property
     def assignments(self) -> dict[str, list[ast.expr]]:

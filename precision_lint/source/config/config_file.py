@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as Table
 from dataclasses import field
 from pathlib import PurePath
@@ -17,7 +17,7 @@ from precision_lint.source.text.text import SourceText
 
 if TYPE_CHECKING:
     from precision_lint.source.python.parse import ParsedPython
-    from precision_lint.source.shell.commands import Heredoc
+    from precision_lint.source.shell.commands import Command, Heredoc
     from precision_lint.source.shell.parse import Script
     from precision_lint.source.shell.variables import Assigned
 
@@ -71,6 +71,16 @@ class ParsedConfig(Memo):
     def embedded(self) -> tuple[Embedded, ...]:
         """The parts of it that are configurations of their own."""
         return tuple(self.find_parts(self))
+
+    @property
+    def with_embedded(self) -> tuple[ParsedConfig, ...]:
+        """The file itself, and these parts of it."""
+        return (self, *(each.file for each in self.embedded))
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        """What a shell file starts."""
+        return self.script.commands if self.script is not None else ()
 
     @cached_property
     def beside(self) -> tuple[Embedded, ...]:

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import ast
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
-
-Defined: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
+from precision_lint.source.python.statements import FunctionDefinition
 
 
 @frozen(slots=False)
 class _Functions:
     """The functions in the order of the text, each with its span and the one that it is in."""
 
-    nodes: Sequence[Defined]
+    nodes: Sequence[FunctionDefinition]
     starts: Sequence[int]
     ends: Sequence[int]
     outer: Sequence[int]
-    by_name: dict[str, list[Defined]]
+    by_name: dict[str, list[FunctionDefinition]]
 
 
 @fact
 def _functions(file: ParsedPython) -> _Functions:
-    nodes = [
-        node for node in file.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+    nodes = [node for node in file.nodes if isinstance(node, FunctionDefinition)]
     spans = {node: file.span_of(node) for node in nodes}
     nodes.sort(key=lambda node: spans[node].start)
     outer: list[int] = []
@@ -38,17 +33,17 @@ def _functions(file: ParsedPython) -> _Functions:
         while around >= 0 and spans[nodes[around]].end <= spans[node].start:
             around = outer[around]
         outer.append(around)
-    by_name: dict[str, list[Defined]] = {}
+    by_name: dict[str, list[FunctionDefinition]] = {}
     for node in nodes:
         by_name.setdefault(node.name, []).append(node)
     starts = [spans[node].start for node in nodes]
     return _Functions(nodes, starts, [spans[node].end for node in nodes], outer, by_name)
 
 
-def functions_around(file: ParsedPython, offset: int) -> list[Defined]:
+def functions_around(file: ParsedPython, offset: int) -> list[FunctionDefinition]:
     """The functions in whose definitions an offset is, the outermost first."""
     known = _functions(file)
-    found: list[Defined] = []
+    found: list[FunctionDefinition] = []
     index = bisect_right(known.starts, offset) - 1
     while index >= 0:
         if offset < known.ends[index]:
@@ -57,6 +52,6 @@ def functions_around(file: ParsedPython, offset: int) -> list[Defined]:
     return found[::-1]
 
 
-def functions_named(file: ParsedPython, name: str) -> Sequence[Defined]:
+def functions_named(file: ParsedPython, name: str) -> Sequence[FunctionDefinition]:
     """The functions and methods of a file with a name."""
     return _functions(file).by_name.get(name, ())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained
 
 BUILDER = """\
 import torch
@@ -58,7 +58,7 @@ def places(folder: Path, imports: str, body: str, commands: str) -> list[str]:
         "run.sh": commands,
         "vis.py": PROGRAM.format(imports, body),
     }
-    out = run("explain-config", "a.yaml", cwd=project(folder, files)).out
+    out = explained(folder, files, "a.yaml")
     return [row.split("BertModel, ")[1].split(")")[0] for row in out.splitlines() if "Bert" in row]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained
 
 PARSER = """\
 import argparse
@@ -48,10 +48,6 @@ for batch in loader:
 """
 
 
-def told(path: Path, files: dict[str, str], *named: str) -> str:
-    return run("explain-config", *named, cwd=project(path, files)).out
-
-
 @pytest.mark.parametrize(
     ("network", "rest", "expected"),
     [
@@ -70,7 +66,7 @@ def test_the_model_that_a_run_makes(network: str, rest: str, expected: str, tmp_
         "models/vit.py": "class Vit: pass\n",
         "run.sh": f"python train.py --network {network} --fp16\n",
     }
-    assert expected in told(tmp_path, files, "run.sh")
+    assert expected in explained(tmp_path, files, "run.sh")
 
 
 EVALUATION = """\
@@ -111,7 +107,7 @@ def test_the_main_function_of_another_program(tmp_path: Path) -> None:
         "training.py": TRAINING,
         "run.sh": "python evaluate.py --amp\n",
     }
-    out = told(tmp_path, files, "run.sh")
+    out = explained(tmp_path, files, "run.sh")
     assert "autocast" not in out
     assert "--amp" in out
 
@@ -141,7 +137,7 @@ print(config["model"], config["epochs"], config["lr"])
     ],
 )
 def test_a_key_of_another_section(code: str, is_for: bool, tmp_path: Path) -> None:
-    out = told(tmp_path, {"a.yaml": CONFIG, "train.py": LOADING + code}, "a.yaml")
+    out = explained(tmp_path, {"a.yaml": CONFIG, "train.py": LOADING + code}, "a.yaml")
     assert ("argument of Engine(dtype=)" in out) is is_for
     assert ("nothing reads it (loaded, train.py:5)" in out) is not is_for
 
@@ -168,7 +164,7 @@ print(Engine(dtype={}))
 )
 def test_what_a_function_returns_of_what_it_gets(given: str, is_for: bool, tmp_path: Path) -> None:
     files = {"a.yaml": CONFIG, "train.py": LOADING + RESULT.format(given)}
-    assert ("argument of Engine(dtype=)" in told(tmp_path, files, "a.yaml")) is is_for
+    assert ("argument of Engine(dtype=)" in explained(tmp_path, files, "a.yaml")) is is_for
 
 
 HYDRA = """\
@@ -210,7 +206,7 @@ def test_the_call_that_makes_a_section(argument: str, expected: str, tmp_path: P
         "conf/config.yaml": EXTRAS,
         "train.py": HYDRA.replace("instantiate({})", f"instantiate({argument})"),
     }
-    assert f"medium {expected}" in told(tmp_path, files, "conf/config.yaml")
+    assert f"medium {expected}" in explained(tmp_path, files, "conf/config.yaml")
 
 
 REFERRING = """\
@@ -230,7 +226,7 @@ def test_a_setting_that_another_one_refers_to(tmp_path: Path) -> None:
         "train.py": HYDRA.replace("instantiate({})", "instantiate(cfg.arguments)"),
         "run.sh": "python train.py use_bf16=False\n",
     }
-    out = told(tmp_path, files, "run.sh")
+    out = explained(tmp_path, files, "run.sh")
     assert "argument of SFTConfig(bf16=), train.py:9" in out
 
 
@@ -254,7 +250,7 @@ def test_a_table_that_is_imported(tmp_path: Path) -> None:
         "kinds/table.py": 'import torch\nDTYPES = {"half": torch.float16}\nx["half"] = 1\n',
         "run.sh": "python train.py --dtype half\n",
     }
-    out = told(tmp_path, files, "run.sh")
+    out = explained(tmp_path, files, "run.sh")
     assert "weights  float16" in out
 
 
@@ -278,7 +274,7 @@ elif args.precision == "bf16":
 
 def test_the_calls_of_a_helper_that_a_run_comes_to(tmp_path: Path) -> None:
     files = {"train.py": HELPER, "run.sh": "python train.py --precision bf16\n"}
-    assert "compute  bfloat16" in told(tmp_path, files, "run.sh")
+    assert "compute  bfloat16" in explained(tmp_path, files, "run.sh")
 
 
 BRANCHES = """\
@@ -304,7 +300,7 @@ region(start(), config["kind_dtype"])
 
 
 def test_the_branch_of_the_value_is_shown_though_the_device_is_not_known(tmp_path: Path) -> None:
-    out = told(tmp_path, {"a.yaml": CONFIG, "train.py": BRANCHES}, "a.yaml")
+    out = explained(tmp_path, {"a.yaml": CONFIG, "train.py": BRANCHES}, "a.yaml")
     assert "bfloat16 (autocast, train.py:13, only if not (runtime.device.type" in out
 
 
@@ -328,7 +324,7 @@ main()
 
 def test_a_check_that_raises_decides_nothing(tmp_path: Path) -> None:
     files = {"train.py": CHECKED, "run.sh": "python train.py --bf16\n"}
-    out = told(tmp_path, files, "run.sh")
+    out = explained(tmp_path, files, "run.sh")
     assert "tf32" not in out
     assert "not understood: --bf16" in out
 
@@ -348,7 +344,7 @@ main()
 
 def test_what_a_branch_counts_is_not_the_setting(tmp_path: Path) -> None:
     files = {"a.yaml": CONFIG.replace("bfloat16", "int8"), "train.py": LOADING + COUNTED}
-    out = told(tmp_path, files, "a.yaml")
+    out = explained(tmp_path, files, "a.yaml")
     assert "not understood: kind_dtype" in out
     assert "weights" not in out
 
@@ -385,7 +381,7 @@ def test_of_programs_that_share_code_the_one_that_comes_to_the_place(tmp_path: P
         "conf/a.yaml": CONFIG,
         "run.sh": "python evaluate.py conf/a.yaml\npython fit.py conf/a.yaml\n",
     }
-    out = told(tmp_path, files, "conf/a.yaml")
+    out = explained(tmp_path, files, "conf/a.yaml")
     assert "read by fit.py" in out
     assert "argument of Engine(dtype=), shared.py:6" in out
 
@@ -409,7 +405,7 @@ def test_the_program_that_a_comment_starts_with_the_name_of_a_file(tmp_path: Pat
         "search.py": COMPOSING.format("search"),
         "conf/wide.yaml": f"# python search.py --config-name wide\n{CONFIG}",
     }
-    assert "read by search.py" in told(tmp_path, files, "conf/wide.yaml")
+    assert "read by search.py" in explained(tmp_path, files, "conf/wide.yaml")
 
 
 @pytest.mark.parametrize(
@@ -424,7 +420,7 @@ def test_types_of_quantized_weights_are_settings_of_precision(
     line: str, is_listed: bool, tmp_path: Path
 ) -> None:
     files = {"a.yaml": f"{CONFIG}{line}\n", "train.py": "import torch\n"}
-    assert (f"not understood: {line}" in told(tmp_path, files, "a.yaml")) is is_listed
+    assert (f"not understood: {line}" in explained(tmp_path, files, "a.yaml")) is is_listed
 
 
 CERTAIN = """\
@@ -469,7 +465,7 @@ def test_what_a_run_certainly_comes_to_is_named_before_a_place_that_is_better(
     tmp_path: Path,
 ) -> None:
     files = {"a.yaml": SETTINGS + "precision: 16\n", "train.py": CERTAIN}
-    out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files, "a.yaml")
     assert "argument of from_argparse_args(precision=), train.py:9" in out
     assert "autocast" not in out
 
@@ -487,7 +483,7 @@ def test_of_many_places_none_is_named(count: int, is_said: bool, tmp_path: Path)
     head += "".join(FUNCTION.format(number) for number in range(count))
     main = main.format("".join(STARTED.format(number) for number in range(count)))
     files = {"a.yaml": SETTINGS + "use_amp: true\n", "train.py": f"{head}def main{main}"}
-    out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files, "a.yaml")
     assert ("autocast" in out) is is_said
     assert ("not understood: use_amp: true" in out) is not is_said
 
@@ -496,7 +492,7 @@ def test_of_many_places_none_is_named(count: int, is_said: bool, tmp_path: Path)
 def test_branches_of_one_function_are_named_together(count: int, tmp_path: Path) -> None:
     code = MANY.format("".join(BRANCH.format(number) for number in range(count)))
     files = {"a.yaml": SETTINGS + "use_amp: true\n", "train.py": code}
-    out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files, "a.yaml")
     assert f"(autocast, train.py:9, one of {count} places)" in out
 
 
@@ -509,7 +505,7 @@ def test_no_place_is_guessed_if_the_setting_may_go_elsewhere(
     branch = 'if name == "a":\n        model = load("m", dtype=config["kind"])\n    '
     code = MANY.format(branch + more)
     files = {"a.yaml": SETTINGS + "kind: half\n", "train.py": code}
-    out = run("explain-config", "a.yaml", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files, "a.yaml")
     assert ("argument of load(dtype=)" in out) is is_said
     assert ("not understood: kind: half" in out) is not is_said
 
@@ -537,6 +533,6 @@ def test_a_setting_of_a_region_that_leads_to_a_scaler_has_a_row_for_each(tmp_pat
         "run.sh": "python train.py a.yaml\n",
         "train.py": REGION_AND_SCALER,
     }
-    out = run("explain-config", ".", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "true (autocast, train.py:7)" in out
     assert "true (scaler, train.py:9)" in out

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained
 
 READER = """\
 import sys
@@ -43,10 +43,6 @@ FILES = {
 }
 WIDE = "(autocast, models/wide_net/trainer.py:9)"
 DEEP = "(autocast, models/deep_net/trainer.py:9)"
-
-
-def explained(tmp_path: Path, files: dict[str, str]) -> str:
-    return run("explain-config", cwd=project(tmp_path, files)).out
 
 
 @pytest.mark.parametrize("name", ["WideNet", "wide_net", "wide-net", "WideNet2D"])

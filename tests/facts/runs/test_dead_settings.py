@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained
 
 PROGRAM = """\
 import argparse
@@ -28,8 +28,8 @@ main()
 DEAD = "not understood: --use-amp (run.sh:1); declared in train.py, line 7; nothing reads it"
 
 
-def explained(tmp_path: Path, files: dict[str, str]) -> str:
-    return run("explain-config", cwd=project(tmp_path, files)).out
+def with_option(line: str) -> dict[str, str]:
+    return {"run.sh": "python train.py --use-amp\n", "train.py": PROGRAM.format(line)}
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,7 @@ def explained(tmp_path: Path, files: dict[str, str]) -> str:
     ["pass", "tool.run(args.lr)", "print(vars(tool))", "use_amp = True", "train(use_amp=1)"],
 )
 def test_an_option_that_nothing_reads(line: str, tmp_path: Path) -> None:
-    files = {"run.sh": "python train.py --use-amp\n", "train.py": PROGRAM.format(line)}
-    assert DEAD in explained(tmp_path, files)
+    assert DEAD in explained(tmp_path, with_option(line))
 
 
 @pytest.mark.parametrize(
@@ -55,12 +54,15 @@ def test_an_option_that_nothing_reads(line: str, tmp_path: Path) -> None:
     ],
 )
 def test_an_option_that_something_may_read(line: str, tmp_path: Path) -> None:
-    files = {"run.sh": "python train.py --use-amp\n", "train.py": PROGRAM.format(line)}
-    assert "nothing reads it" not in explained(tmp_path, files)
+    assert "nothing reads it" not in explained(tmp_path, with_option(line))
 
 
 SCRIPT = "precision=bf16\n{}\npython train.py --lr 1 > log.txt\n"
 NAMED = "nothing reads it: it is printed, or a part of the names of outputs"
+
+
+def with_script(lines: str) -> dict[str, str]:
+    return {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")}
 
 
 @pytest.mark.parametrize(
@@ -74,8 +76,7 @@ NAMED = "nothing reads it: it is printed, or a part of the names of outputs"
     ],
 )
 def test_variables_that_only_name_outputs(lines: str, tmp_path: Path) -> None:
-    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")}
-    assert NAMED in explained(tmp_path, files)
+    assert NAMED in explained(tmp_path, with_script(lines))
 
 
 @pytest.mark.parametrize(
@@ -95,9 +96,7 @@ def test_variables_that_only_name_outputs(lines: str, tmp_path: Path) -> None:
     ],
 )
 def test_variables_that_something_may_get(lines: str, tmp_path: Path) -> None:
-    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")}
-    out = explained(tmp_path, files)
-    assert NAMED not in out
+    assert NAMED not in explained(tmp_path, with_script(lines))
 
 
 NEVER_USED = "nothing reads it: the script never uses the variable"
@@ -114,8 +113,7 @@ NEVER_USED = "nothing reads it: the script never uses the variable"
     ],
 )
 def test_variables_that_a_script_never_uses(lines: str, tmp_path: Path) -> None:
-    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")}
-    files["all.sh"] = "bash run.sh\n"
+    files = with_script(lines) | {"all.sh": "bash run.sh\n"}
     assert NEVER_USED in explained(tmp_path, files)
 
 
@@ -141,8 +139,7 @@ def test_variables_that_a_script_never_uses(lines: str, tmp_path: Path) -> None:
     ],
 )
 def test_variables_that_may_be_used(lines: str, others: dict[str, str], tmp_path: Path) -> None:
-    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")} | others
-    assert NEVER_USED not in explained(tmp_path, files)
+    assert NEVER_USED not in explained(tmp_path, with_script(lines) | others)
 
 
 @pytest.mark.parametrize(

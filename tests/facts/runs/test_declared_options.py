@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained
 
 PROGRAM = """\
 import argparse
@@ -24,10 +24,6 @@ if __name__ == "__main__":
 AMP = 'parser.add_argument("--amp", action="store_true")'
 REGION = "region = torch.autocast('cuda', dtype=torch.float16, enabled=args.amp)"
 SCALER = "scaler = torch.amp.GradScaler(enabled=args.amp)"
-
-
-def explained(tmp_path: Path, files: dict[str, str]) -> str:
-    return run("explain-config", ".", cwd=project(tmp_path, files)).out
 
 
 def program(declared: str, *body: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained, project, run
 
 PROGRAM = """\
 import argparse
@@ -115,7 +115,7 @@ HAS_ROW = "fp16 (argument of Engine(dtype=), train.py:8)"
 @pytest.mark.parametrize("text", [SOURCES, BY_NAME, BY_VARIABLE])
 def test_scripts_that_source_a_file_hand_on_what_it_says(text: str, tmp_path: Path) -> None:
     files = {"run.sh": text, "conf/settings.sh": SETTINGS, "train.py": PROGRAM}
-    assert HAS_ROW in run("explain-config", cwd=project(tmp_path, files)).out
+    assert HAS_ROW in explained(tmp_path, files)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_scripts_that_source_a_file_hand_on_what_it_says(text: str, tmp_path: Pa
 )
 def test_scripts_that_do_not_source_a_file(files: dict[str, str], tmp_path: Path) -> None:
     files = {"conf/settings.sh": SETTINGS, "train.py": PROGRAM} | files
-    assert not _of_scripts(run("explain-config", cwd=project(tmp_path, files)).out)
+    assert not _of_scripts(explained(tmp_path, files))
 
 
 OF_TRAINER = """\
@@ -209,7 +209,7 @@ def test_words_of_different_branches_are_alternatives(
 )
 def test_words_that_need_no_condition(script: str, tmp_path: Path) -> None:
     files = {"run.sh": f"{script}\n", "train.py": OF_TRAINER, "other.py": OF_TRAINER}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "bf16 = true" in out
     assert "only if" not in out
     assert "other.py" not in out
@@ -241,7 +241,7 @@ echo done
 
 def test_variables_in_a_file_that_the_script_writes(tmp_path: Path) -> None:
     text = WRITTEN.format("${FP16_ON}")
-    out = run("explain-config", cwd=project(tmp_path, {"run.sh": text})).out
+    out = explained(tmp_path, {"run.sh": text})
     assert 'run.sh:2: DeepSpeed, only if [ "$1" = half ]\n  compute  fp16.enabled = true' in out
     assert (
         'run.sh:5: DeepSpeed, only if not [ "$1" = half ]\n  compute  fp16.enabled = false' in out
@@ -252,7 +252,7 @@ def test_variables_in_a_file_that_the_script_writes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", ["true", "${FP16_ON_TOO}", "\\$FP16_ON"])
 def test_other_values_in_a_file_that_the_script_writes(value: str, tmp_path: Path) -> None:
     text = WRITTEN.format(value)
-    out = run("explain-config", cwd=project(tmp_path, {"run.sh": text})).out
+    out = explained(tmp_path, {"run.sh": text})
     assert "(run.sh:2)" in out
     assert "only if" not in out
 
@@ -268,4 +268,4 @@ def test_an_option_that_switches_another_one_off(declared: str, shown: str, tmp_
     program = PROGRAM.replace('"--no-amp", action="store_true"', declared)
     script = 'if [ -n "$1" ]; then\n  FLAG="--no-amp"\nfi\npython train.py $FLAG\n'
     files = {"run.sh": script, "train.py": program.replace("not args.no_amp", "args.amp")}
-    assert shown in run("explain-config", cwd=project(tmp_path, files)).out
+    assert shown in explained(tmp_path, files)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from precision_lint.facts.runs import never_asked, readers, witnesses
+from precision_lint.facts.runs import giving_commands, nearby_files, never_asked, readers
 from tests.cli.running import project, run
 
 COUNT = 30
@@ -43,10 +43,11 @@ def test_what_many_files_share_is_worked_out_once(
     root = project(tmp_path, files | {"train.py": PROGRAM})
     seen: Counter[str] = Counter()
     counted(monkeypatch, never_asked, "may_load", seen)
-    counted(monkeypatch, witnesses, "_names_in", seen)
+    for module in (giving_commands, nearby_files):
+        counted(monkeypatch, module, "names_in", seen)
     counted(monkeypatch, readers, "_readers", seen)
     out = run("explain-config", ".", cwd=root).out
     assert out.count("no code of the project loads YAML files") == COUNT
     assert seen["may_load"] == 1
-    assert seen["_names_in"] <= 6
+    assert seen["names_in"] <= 6
     assert seen["_readers"] <= COUNT + 1

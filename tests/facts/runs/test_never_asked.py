@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained
 
 FILE = """\
 model:
@@ -31,10 +31,6 @@ def load(path):
 CONFIG = load("configs/a.yaml")
 """
 UNREAD = "nothing reads it (loaded, train.py:12)"
-
-
-def explained(tmp_path: Path, files: dict[str, str]) -> str:
-    return run("explain-config", cwd=project(tmp_path, files)).out
 
 
 def told(tmp_path: Path, code: str, **files: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained
 
 BRANCH = """\
 from transformers import BitsAndBytesConfig, HfArgumentParser, TrainingArguments
@@ -33,7 +33,7 @@ if __name__ == "__main__":
 )
 def test_the_condition_of_a_call_is_said(condition: str, shown: str, tmp_path: Path) -> None:
     files = {"run.sh": "python train.py --seed 1\n", "train.py": BRANCH.format(condition=condition)}
-    rows = run("explain-config", cwd=project(tmp_path, files)).out.splitlines()
+    rows = explained(tmp_path, files).splitlines()
     heads = [row for row in rows if ": bitsandbytes" in row]
     assert heads
     assert all(row.endswith(f"train.py{shown}") for row in heads)
@@ -62,7 +62,7 @@ def test_the_file_of_a_launch_leaves_no_defaults(
     reads: str, file: str, shown: str, tmp_path: Path
 ) -> None:
     files = {"run.sh": GIVEN, "train.py": FILLED.format(reads), "conf/a.yaml": file}
-    out = run("explain-config", "run.sh", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files, "run.sh")
     assert shown in out
     assert ("bf16 = false" in out.replace("fp16", "")) is (shown == "bf16 = false")
 
@@ -88,6 +88,6 @@ if __name__ == "__main__":
 def test_the_dtype_of_a_tensor_is_no_setting(holder: str, is_read: bool, tmp_path: Path) -> None:
     config = "lr: 1\nmodel: m\ndata: d\ndtype: float16\n"
     files = {"a.yaml": config, "train.py": TENSOR.format(holder)}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert ("nothing reads it (loaded, train.py:4)" in out) is not is_read
     assert ("dtype: float16 (a.yaml:4); read in train.py, line 8" in out) is is_read

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained, project, run
 
 FILE = "epochs: 3\nlr: 0.1\ndata: d\nmodel: m\nseed: 1\n{}\n"
 """What the program reads, so that it is known to be the reader."""
@@ -406,7 +406,7 @@ OWN_OBJECT = LIBRARY.replace("import emulation", "emulation = Engine()")
 )
 def test_the_way_from_a_read(code: str, purpose: str, tmp_path: Path) -> None:
     files = {"a.yaml": FILE.format("kind_dtype: float16"), "train.py": READS.format(code)}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     if purpose:
         assert f"  float16 ({purpose}, train.py:" in out
         assert "not understood" not in out
@@ -449,7 +449,7 @@ OTHER_USE = in_branches(5) + "    kept = tool.handle(settings.kind_dtype)\n"
 )
 def test_branches_of_a_function_count_together(code: str, count: int, tmp_path: Path) -> None:
     files = {"a.yaml": FILE.format("kind_dtype: float16"), "train.py": READS.format(code)}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert (f", one of {count} places" in out) is (count > 0)
     assert ("not understood: kind_dtype: float16 (a.yaml:6)" in out) is (count == 0)
 
@@ -464,7 +464,7 @@ def main():
 def test_sections_tell_settings_of_one_name_apart(tmp_path: Path) -> None:
     text = "student: {kind_dtype: float16}\nteacher: {kind_dtype: bfloat16}\nkind_dtype: float32"
     files = {"a.yaml": FILE.format(text), "train.py": READS.format(SECTIONS)}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "  float16 (weights, train.py:10) " in out
     assert "bfloat16 (argument of Engine(dtype=), train.py:11)" in out
     assert "  not understood: kind_dtype: float32 (a.yaml:8)" in out
@@ -503,7 +503,7 @@ def main():
 def test_what_stands_for_a_section(tmp_path: Path) -> None:
     text = "training: {kind_dtype: float16}\ntesting: {kind_dtype: bfloat16}\n"
     files = {"a.yaml": FILE.format(text), "train.py": READS.format(OF_SECTIONS)}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "  float16 (weights, train.py:29) " in out
     assert "bfloat16 (argument of Engine(dtype=), train.py:22)" in out
     assert "not understood" not in out
@@ -528,7 +528,7 @@ def test_sections_that_are_handed_on_as_a_whole(tmp_path: Path) -> None:
         "logs: {log_dtype: float32}\nloss: a\nrank: 1\nsize: 1\nkind: a\nfold: 1"
     )
     files = {"a.yaml": FILE.format(text), "train.py": READS.format(HANDED_ON)}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "float16 (argument of Engine(dtype=), train.py:11) " in out
     assert "bfloat16 (argument of from_pretrained(torch_dtype=), train.py:15)" in out
     assert "not understood: log_dtype: float32 (a.yaml:8)" in out
@@ -556,7 +556,7 @@ def test_the_module_that_a_setting_names(tmp_path: Path) -> None:
         "a.yaml": FILE.format("app: small_one\nkind_dtype: float16"),
         "b.yaml": FILE.format("app: big_one\nkind_dtype: float16"),
     }
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "(argument of Engine(dtype=), apps/small_one/run.py:4)  a.yaml:7" in out
     assert "(argument of Engine(dtype=), apps/big_one/run.py:4)  b.yaml:7" in out
 
@@ -584,7 +584,7 @@ main()
 
 def test_the_options_of_a_launch(tmp_path: Path) -> None:
     text = "python train.py --load-in-4bit --precision fp16 --half\n"
-    rows = run("explain-config", cwd=project(tmp_path, {"run.sh": text, "train.py": LAUNCHED})).out
+    rows = explained(tmp_path, {"run.sh": text, "train.py": LAUNCHED})
     assert "  other  true (argument of Engine(load_in_4bit=), train.py:5)" in rows
     assert "fp16 (argument of Engine(compute=), train.py:5)" in rows
     assert "not understood: --half" in rows
@@ -620,7 +620,7 @@ def test_the_call_that_makes_what_a_target_names(tmp_path: Path) -> None:
         "conf/trainer/half.yaml": "_target_: engine.Trainer\nkind_dtype: float16\n",
         "src/train.py": INSTANTIATES,
     }
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "  float16 (argument of Trainer(kind_dtype=), src/train.py:6)" in out
 
 
@@ -630,7 +630,7 @@ def test_a_global_variable_that_words_override(tmp_path: Path) -> None:
         "train.py": "dtype = 'half'\nexec(open('configurator.py').read())\nEngine(dtype=dtype)\n",
         "run.sh": "python train.py --dtype=bfloat16\n",
     }
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "  bfloat16 (argument of Engine(dtype=), train.py:3)  run.sh:1  --dtype=bfloat16" in out
 
 
@@ -642,7 +642,7 @@ def test_the_place_in_a_file_that_is_named_like_the_program_is_nearest(tmp_path:
         "parts/sft_trainer.py": TRAINS,
         "run.sh": "python train_sft.py --kind-dtype fp16\n",
     }
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "fp16 (argument of Engine(dtype=), parts/sft_trainer.py:2)" in out
 
 
@@ -661,7 +661,7 @@ def test_the_place_in_a_class_that_the_program_names_is_nearest(tmp_path: Path) 
         "parts/b.py": RUNNERS.format("Segments"),
         "run.sh": "python main_half.py --kind-dtype fp16\n",
     }
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "fp16 (argument of Engine(dtype=), parts/b.py:3)" in out
 
 
@@ -681,7 +681,7 @@ main()
 
 def test_an_argument_that_a_framework_does_not_have_says_nothing_to_it(tmp_path: Path) -> None:
     files = {"run.sh": "python train.py --precision bf16\n", "train.py": OWN_CONFIG}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "--precision bf16" in out
 
 
@@ -705,7 +705,7 @@ main()
 def test_what_another_setting_keeps_a_run_from_is_not_used(tmp_path: Path) -> None:
     text = "python train.py --serve maybe --dtype fp16\npython train.py --dtype fp16\n"
     files = {"run.sh": text, "train.py": NOT_REACHED}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "  other  not used: serve is maybe (argument of Engine(dtype=), train.py:11)" in out
     assert (
         "  other  fp16 (argument of Engine(dtype=), train.py:11, only if serve is not yes)" in out
@@ -725,7 +725,7 @@ def main():
 @pytest.mark.parametrize("value", ["bf16_autocast", "bf16"])
 def test_a_branch_for_other_values_of_the_setting_is_no_place(value: str, tmp_path: Path) -> None:
     files = {"a.yaml": FILE.format(f"kind_dtype: {value}"), "train.py": READS.format(OTHER_VALUE)}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     if value == "bf16_autocast":
         assert "bf16_autocast (argument of Engine(dtype=), train.py:11)" in out
     else:
@@ -782,7 +782,7 @@ if __name__ == "__main__":
 )
 def test_what_fire_calls(call: str, words: str, row: int, tmp_path: Path) -> None:
     files = {"train.py": FIRE.format(call), "run.sh": f"python train.py {words}\n"}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert f"bfloat16 (argument of Engine(dtype=), train.py:{row})" in out
 
 
@@ -818,15 +818,15 @@ def test_programs_that_share_the_place_of_a_setting(tmp_path: Path) -> None:
         "two/second.py": ALIKE.format("seed"),
         "shared.py": COMMON,
     }
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "float16 (argument of Engine(dtype=), shared.py:4)" in out
     other = files["two/second.py"].replace("from shared", "from parts")
     unseen = files | {"two/second.py": other, "parts.py": "print(settings['kind_dtype'])\n"}
-    out = run("explain-config", cwd=project(tmp_path, unseen)).out
+    out = explained(tmp_path, unseen)
     assert "not understood: kind_dtype: float16 (a.yaml:6)" in out
     files["two/second.py"] = files["two/second.py"].replace("shared", "other")
     files["other.py"] = ELSEWHERE
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "not understood: kind_dtype: float16 (a.yaml:6)" in out
 
 
@@ -854,7 +854,7 @@ class Stage:
 )
 def test_the_class_that_a_section_names(text: str, tmp_path: Path) -> None:
     files = {"a.yaml": text, "parts/stages.py": CLASSES, "train.py": "import torch\n"}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "a.yaml: PyTorch, read by parts/stages.py\n" in out
     assert "float16 (autocast, parts/stages.py:8)" in out
     (tmp_path / "more.py").write_text("class Stage:\n    pass\n")
@@ -866,7 +866,7 @@ def test_the_class_that_a_section_names(text: str, tmp_path: Path) -> None:
 def test_what_is_in_a_section_of_its_own_is_no_argument(tmp_path: Path) -> None:
     text = "model:\n  _target_: parts.stages.Stage\n  options:\n    kind_dtype: float16\n"
     files = {"a.yaml": text, "parts/stages.py": CLASSES, "train.py": "import torch\n"}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "not understood: kind_dtype: float16 (a.yaml:4)" in out
 
 
@@ -944,7 +944,7 @@ AUTOCAST = "use_amp  true  (autocast"
 
 def of_reader(tmp_path: Path, body: str) -> str:
     files = {"train.py": READER.format(body), "a.yaml": FILE.format("use_amp: true")}
-    return run("explain-config", cwd=project(tmp_path, files)).out
+    return explained(tmp_path, files)
 
 
 @pytest.mark.parametrize(
@@ -1026,7 +1026,7 @@ def test_groups_of_hydra(tmp_path: Path, path: str) -> None:
         "run.sh": f"python fit.py --config-dir {path.partition('/train')[0]} train=a\n",
         "README.md": f"    python fit.py --copy {path}\n",
     }
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert f"(argument of Engine(dtype=), fit.py:7)  {path}:6" in out
 
 
@@ -1047,7 +1047,7 @@ def test_files_that_are_no_such_group(tmp_path: Path, path: str, first: str) -> 
         path: first + FILE.format("kind_dtype: float16"),
         "README.md": f"    python fit.py --copy {path}\n",
     }
-    assert "Engine(dtype=)" not in run("explain-config", cwd=project(tmp_path, files)).out
+    assert "Engine(dtype=)" not in explained(tmp_path, files)
 
 
 @pytest.mark.parametrize(
@@ -1065,7 +1065,7 @@ def test_the_dtype_of_flax_is_not_that_of_weights(imported: str, call: str, tmp_
         "train.py": reader.format(f"def main():\n    return {call}\n"),
         "a.yaml": FILE.format("use_amp: true"),
     }
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "(argument of from_" in out
 
 
@@ -1077,7 +1077,7 @@ def test_the_dtype_of_torch_is_that_of_weights(imported: str, tmp_path: Path) ->
         "train.py": reader.format(f"def main():\n    return {call}\n"),
         "a.yaml": FILE.format("use_amp: true"),
     }
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "(weights of " in out
 
 
@@ -1115,7 +1115,7 @@ def test_a_setting_that_another_one_gives(value: str, tmp_path: Path) -> None:
         "train.py": READER.format(MADE.format("pass", "Engine(1, amp=config.use_amp)")),
         "a.yaml": INTERPOLATED.format(value),
     }
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert "(argument of Engine(amp=)" in out
 
 
@@ -1125,7 +1125,7 @@ def test_files_that_say_nothing_of_precision(line: str, tmp_path: Path) -> None:
         "train.py": READER.format(MADE.format("pass", "Engine(1, amp=config.use_amp)")),
         "a.yaml": FILE.format(line),
     }
-    assert "a.yaml" not in run("explain-config", cwd=project(tmp_path, files)).out
+    assert "a.yaml" not in explained(tmp_path, files)
 
 
 SHARED = """\
@@ -1182,7 +1182,7 @@ if __name__ == "__main__":
 )
 def test_the_parameter_of_a_sweep_is_its_section(line: str, value: str, tmp_path: Path) -> None:
     files = {"sweep.yaml": SWEEP.format(line), "train.py": SWEPT}
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert f"{value} (autocast, train.py:6)  sweep.yaml:5" in out
 
 
@@ -1221,7 +1221,7 @@ def test_the_class_that_a_registry_has_under_a_name(files: dict[str, str], tmp_p
         "nets/mamba.py": MODEL_OF_TABLE,
         "a.yaml": NAMED_MODEL.format(name="mamba", key="use_fp16"),
     }
-    out = run("explain-config", cwd=project(tmp_path, given | files)).out
+    out = explained(tmp_path, given | files)
     assert re.search(r"autocast, nets/mamba\.py:\d+\) +a\.yaml:4", out)
 
 
@@ -1233,7 +1233,7 @@ def test_no_class_of_a_registry(name: str, key: str, tmp_path: Path) -> None:
         "registry.py": table,
         "a.yaml": NAMED_MODEL.format(name=name, key=key),
     }
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert f"not understood: {key}: true (a.yaml:4)" in out
 
 
@@ -1263,5 +1263,5 @@ def test_another_program_is_asked_only_for_what_the_reader_does_not_mention(
         "train.py": ONE_FILE.format(read),
         "evaluate.py": ONE_FILE.format("AutoModel.from_pretrained('m', dtype=config.kind_dtype)"),
     }
-    out = run("explain-config", "configs/train.yaml", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files, "configs/train.yaml")
     assert ("evaluate.py" in out) is is_for

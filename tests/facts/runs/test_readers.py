@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained
 
 KEYS = "epochs: 3\nlr: 0.1\ndata: d\nmodel: m\nseed: 1\n"
 MORE = "".join(f"key{number}: 1\n" for number in range(12))
@@ -40,10 +40,6 @@ HANDED_ON = "import table\nconfig = start(reader=table.read_settings)\n"
 LIBRARY = "from pydantic_settings import BaseSettings\n"
 
 UNKNOWN = "not understood: kind_dtype: float16 (conf/a.yaml"
-
-
-def explained(tmp_path: Path, files: dict[str, str]) -> str:
-    return run("explain-config", cwd=project(tmp_path, files)).out
 
 
 def test_a_program_that_mentions_all_keys_and_loads_no_file_is_no_reader(tmp_path: Path) -> None:
@@ -769,7 +765,7 @@ if __name__ == "__main__":
     settings = "model: m\nsteps: 1\nrate: 0.1\ncpu: false\nmixed_precision: bf16\n"
     names = ("configs/first.yaml", "configs/second.yaml")
     files = {"train.py": code, **dict.fromkeys(names, settings)}
-    out = run("explain-config", ".", "--output-format", "json", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files, "--output-format", "json")
     for name in names:
         assert f"/{name}" in out
 
@@ -820,6 +816,6 @@ def test_a_program_that_calls_what_opens_a_file(
 ) -> None:
     files = {"configs/a.yaml": OPENED, "look.py": NAMING, "utils.py": OPENING}
     files |= {"train.py": CALLING.format(call)} | changed
-    out = run("explain-config", cwd=project(tmp_path, files)).out
+    out = explained(tmp_path, files)
     assert ("read by train.py" in out) is is_read
     assert ("(argument of Engine(dtype=), train.py:6)" in out) is is_read

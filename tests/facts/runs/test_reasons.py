@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained
 
 DEEPSPEED = """\
 {
@@ -24,10 +24,6 @@ DEEPSPEED = """\
   }
 }
 """
-
-
-def explained(tmp_path: Path, files: dict[str, str]) -> str:
-    return run("explain-config", ".", cwd=project(tmp_path, files)).out
 
 
 @pytest.mark.parametrize(("key", "row"), [("loss_scale_window", 6), ("hysteresis", 7)])

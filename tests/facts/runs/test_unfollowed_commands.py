@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained
 
 PROGRAM = """\
 import argparse
@@ -18,10 +18,6 @@ args = parser.parse_args()
 torch.set_default_dtype(getattr(torch, args.dtype))
 """
 PAGE = "Run:\n\n```bash\npython {} --dtype {}\n```\n"
-
-
-def explained(tmp_path: Path, files: dict[str, str], path: str = ".") -> str:
-    return run("explain-config", path, cwd=project(tmp_path, files)).out
 
 
 def test_a_command_of_markdown_is_a_run_on_request(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import project, run
+from tests.cli.running import explained
 
 PROGRAM = """\
 import argparse
@@ -18,10 +18,6 @@ args = parser.parse_args()
 torch.set_default_dtype(getattr(torch, args.dtype))
 """
 DTYPE = 'parser.add_argument("--dtype", default="bfloat16")'
-
-
-def explained(tmp_path: Path, files: dict[str, str]) -> str:
-    return run("explain-config", ".", cwd=project(tmp_path, files)).out
 
 
 @pytest.mark.parametrize(

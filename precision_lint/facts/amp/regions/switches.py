@@ -21,7 +21,7 @@ from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import FunctionDefinition, Leaving
+from precision_lint.source.python.statements import AnyFunction, FunctionDefinition, Leaving
 from precision_lint.source.python.syntax import (
     callee_name,
     dotted,
@@ -227,7 +227,7 @@ def _chooses(name: str, made: AutocastCall, syntax: SyntaxTree) -> bool:
 def _is_held(switch: Switch, function: ast.AST, syntax: SyntaxTree) -> bool:
     """True if a function reads other settings of the same object."""
     root = switch.path.partition(".")[0]
-    assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    assert isinstance(function, AnyFunction)
     is_given = any(each.arg == root for each in parameters(function.args))
     is_global = any(
         isinstance(node, ast.Name) and node.id == root for node in syntax.stores(syntax.tree, root)

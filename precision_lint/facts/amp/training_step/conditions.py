@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from precision_lint.source.python.syntax import compared_with_texts
+from precision_lint.source.python.truth import connected, implied, opposite
 
 PathConditions = Mapping[str, bool]
 
@@ -18,15 +19,11 @@ def truth(test: ast.expr, assumed: PathConditions) -> bool | None:
         case ast.Constant(value=value):
             return bool(value)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            value = truth(operand, assumed)
-            return None if value is None else not value
+            return opposite(truth(operand, assumed))
         case ast.BoolOp(op=op, values=values):
-            decisive = isinstance(op, ast.Or)
-            known = [truth(value, assumed) for value in values]
-            if decisive in known:
-                return decisive
-            if None not in known:
-                return not decisive
+            holds = connected(op, (truth(value, assumed) for value in values))
+            if holds is not None:
+                return holds
         case ast.Compare(
             left=ast.Constant(value=one), ops=[op], comparators=[ast.Constant(value=other)]
         ):
@@ -63,15 +60,8 @@ def _equals_one_of(left: str, texts: Sequence[str], assumed: PathConditions) -> 
 
 def assuming(test: ast.expr, holds: bool, assumed: PathConditions) -> PathConditions:
     """The assumptions, and that a condition holds, or does not."""
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return assuming(operand, not holds, assumed)
-        case ast.BoolOp(op=op, values=values) if holds is isinstance(op, ast.And):
-            for value in values:
-                assumed = assuming(value, holds, assumed)
-            return assumed
-    text, positive = _atom(test)
-    return {**assumed, text: holds is positive}
+    rows = ((_atom(part), is_met) for part, is_met in implied(test, holds))
+    return {**assumed, **{text: is_met is positive for (text, positive), is_met in rows}}
 
 
 def without(names: frozenset[str], assumed: PathConditions) -> PathConditions:

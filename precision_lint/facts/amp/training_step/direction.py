@@ -10,7 +10,7 @@ from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import SyntaxTree
 
 _DIVISIONS = frozenset({"div", "div_", "divide", "divide_", "true_divide", "true_divide_"})
-_TESTS = frozenset({"isnan", "isinf", "isfinite"})
+_CHECKS = frozenset({"isnan", "isinf", "isfinite"})
 
 
 def is_gradient(node: ast.expr) -> bool:
@@ -34,7 +34,7 @@ def makes_a_direction(norm: ast.Call, syntax: SyntaxTree) -> bool:
         case ast.Assign(targets=[ast.Name(id=name)]) as statement:
             reads = _reads(name, statement, syntax)
             return bool(reads) and all(
-                _divides(read, syntax) or _is_tested(read, syntax) for read in reads
+                _divides(read, syntax) or _is_checked(read, syntax) for read in reads
             )
     return _divides(norm, syntax)
 
@@ -62,13 +62,13 @@ def _divides(value: ast.expr, syntax: SyntaxTree) -> bool:
     return False
 
 
-def _is_tested(value: ast.expr, syntax: SyntaxTree) -> bool:
+def _is_checked(value: ast.expr, syntax: SyntaxTree) -> bool:
     """True for a norm that is compared with zero, or looked through for NaN and inf."""
     match syntax.parent(value):
         case ast.Compare(left=left, comparators=[ast.Constant(value=0)]):
             return left is value
         case ast.Call() as call:
-            return callee_name(call) in _TESTS
+            return callee_name(call) in _CHECKS
     return False
 
 

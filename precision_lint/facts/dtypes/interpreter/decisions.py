@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from precision_lint.facts.dtypes.domain.values import Constant, Dtype, Tensor, Value
 from precision_lint.facts.dtypes.interpreter.test_runs import is_of_run
 from precision_lint.model.dtypes import ALIASES
+from precision_lint.source.python.truth import truth
 
 Known = Mapping[str, Value]
 """What is known of variables."""
@@ -34,17 +35,16 @@ def _is_same(left: object, right: object) -> bool:
 
 def decided(test: ast.expr, env: Known) -> bool | None:
     """Whether a condition holds; None if its variables are more than constants."""
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            holds = decided(operand, env)
-            return None if holds is None else not holds
-        case ast.BoolOp(op=op, values=values):
-            return _connected(isinstance(op, ast.Or), [decided(each, env) for each in values])
+    return truth(test, lambda part: _holds(part, env))
+
+
+def _holds(part: ast.expr, env: Known) -> bool | None:
+    match part:
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _compared(left, op, right, env)
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), kinds]):
             return _is_of(env.get(name), kinds, env)
-    return next((bool(value) for value in _constant(test, env)), None)
+    return next((bool(value) for value in _constant(part, env)), None)
 
 
 _BUILTINS = {
@@ -64,12 +64,6 @@ def _is_of(held: Value | None, kinds: ast.expr, env: Known) -> bool | None:
     if not isinstance(held, Constant) or len(known) < len(names):
         return None
     return isinstance(held.value, known)
-
-
-def _connected(is_or: bool, sides: list[bool | None]) -> bool | None:
-    if is_or in sides:
-        return is_or
-    return None if None in sides else not is_or
 
 
 def surely_given(name: str) -> str:

@@ -305,7 +305,18 @@ def _result(
             else:
                 output = methods.of_module(function, given)
             return lookup.widened(output) if function.widens else output
-    given = given.read()
+    return _of_others(evaluator, node, receiver, function, given.read(), env)
+
+
+def _of_others(
+    evaluator: Evaluate,
+    node: ast.Call,
+    receiver: Value,
+    function: Value,
+    given: CallSite,
+    env: Environment,
+) -> Value:
+    """The result of a call of what the project does not define."""
     match function:
         case Model(members=(_, *_)) if len(given.arguments) == 1:
             for member in methods.members_of(function):
@@ -329,7 +340,7 @@ def _result(
         case ast.Attribute(attr=name):
             return _of_method(evaluator, name, receiver, given, node, env)
         case ast.Name(id="vars") if isinstance(given.first, Instance):
-            return record_fields.of_object(analysis, given.first)
+            return record_fields.of_object(evaluator.analysis, given.first)
         case ast.Name(id="getattr"):
             return _getattr(evaluator, node, given)
         case ast.Name(id=name):
@@ -448,25 +459,8 @@ def _of_symbol(
     row = lookup.of_function(name)
     if row is not None:
         return _of_library(evaluator, row, node, receiver, given, env)
-    if name.startswith("torch.nn.") and not name.startswith("torch.nn.functional."):
-        if last in MODULE_STATE:
-            data = given.argument(0, "data")
-            return (
-                data
-                if isinstance(data, Tensor)
-                else caller_chosen(given.origin(models.OF_THE_WEIGHTS))
-            )
-        if last in _CONTAINERS:
-            held = reading(given.first) if given.arguments else _CONTAINERS[last]
-            if isinstance(held, Sequence | Dictionary):
-                return held
-        if last == "Sequential":
-            given = models.with_layers(given)
-        is_followed = last == "Sequential" and evaluator.analysis.is_program_run
-        if is_followed and (made := models.sequential(given)) is not None:
-            return made
-        if last[:1].isupper() and not name.startswith("torch.nn.utils."):
-            return models.of_torch(last, given)
+    if name.startswith("torch.nn.") and (made := _of_nn(evaluator, name, given)) is not None:
+        return made
     if name in _LOADING:
         value = caller_chosen(given.origin(_CHOSEN_ON_LOAD, "checkpoint"))
         return ModelOutput(value)
@@ -510,6 +504,28 @@ def _of_symbol(
     if isinstance(result, Unknown) and sources.MODEL_NAME.search(last):
         return methods.of_named_model(last, given)
     return result
+
+
+def _of_nn(evaluator: Evaluate, name: str, given: CallSite) -> Value | None:
+    """What a class of `torch.nn` makes; None for a function."""
+    last = name.rpartition(".")[2]
+    if name.startswith("torch.nn.functional."):
+        return None
+    if last in MODULE_STATE:
+        data = given.argument(0, "data")
+        is_tensor = isinstance(data, Tensor)
+        return data if is_tensor else caller_chosen(given.origin(models.OF_THE_WEIGHTS))
+    if last in _CONTAINERS:
+        held = reading(given.first) if given.arguments else _CONTAINERS[last]
+        if isinstance(held, Sequence | Dictionary):
+            return held
+    if last == "Sequential":
+        given = models.with_layers(given)
+        if evaluator.analysis.is_program_run and (made := models.sequential(given)) is not None:
+            return made
+    if last[:1].isupper() and not name.startswith("torch.nn.utils."):
+        return models.of_torch(last, given)
+    return None
 
 
 _STANDARD = frozenset({"asyncio", "functools", "heapq", "itertools", "operator"})

@@ -151,19 +151,19 @@ def _by_dtype(
     if equal:
         if isinstance(current, Tensor) and current.must_be(DTYPES):
             kept = replace(current, dtypes=dtypes & current.dtypes or dtypes)
-            return _with(evaluate, subject, kept, env)
+            return _with(subject, kept, env)
         origin = given.origin if isinstance(given, Dtype) else None
         if origin is not None:  # a test for a dtype gives nobody that dtype
             origin = replace(origin, text="this dtype is tested for here", kind="caller")
         scalar = current.scalar if isinstance(current, Tensor) else None
-        return _with(evaluate, subject, Tensor(dtypes, origin=origin, scalar=scalar), env)
+        return _with(subject, Tensor(dtypes, origin=origin, scalar=scalar), env)
     known = current if isinstance(current, Tensor) else some_tensor(current)
     if known.caller_chosen:
         rest = replace(known.decided(), dtypes=_excluding(dtypes, known))
-        return _like_its_first(evaluate, subject, dtypes, _with(evaluate, subject, rest, env))
+        return _like_its_first(evaluate, subject, dtypes, _with(subject, rest, env))
     clauses = frozenset[Clause]() if BFLOAT16 in dtypes else known.clauses
     rest = replace(known, dtypes=known.dtypes - dtypes, clauses=clauses)
-    return _with(evaluate, subject, rest if rest.dtypes or rest.may_be_other else known, env)
+    return _with(subject, rest if rest.dtypes or rest.may_be_other else known, env)
 
 
 def _excluding(dtypes: frozenset[str], known: Tensor) -> frozenset[str]:
@@ -201,10 +201,10 @@ def _like_its_first(
             match evaluate.read(owner, env):
                 case Sequence(item=Tensor() as item):
                     rest = Tensor((_ORDINARY | item.dtypes) - dtypes)
-                    return _with(evaluate, owner, Sequence(rest), env)
+                    return _with(owner, Sequence(rest), env)
                 case ModelOutput(tensor=item):
                     rest = Tensor((_ORDINARY | item.dtypes) - dtypes)
-                    return _with(evaluate, owner, ModelOutput(rest), env)
+                    return _with(owner, ModelOutput(rest), env)
     return env
 
 
@@ -227,7 +227,7 @@ def _by_kind(
     current = evaluate.read(subject, env)
     is_open = isinstance(current, Unknown) or (isinstance(current, Tensor) and current.is_open)
     if is_open and not holds:  # `if x.is_floating_point(): x = x.float()`
-        return _with(evaluate, subject, Tensor(DTYPES - FLOATING), env)
+        return _with(subject, Tensor(DTYPES - FLOATING), env)
     if not isinstance(current, Tensor) or current.caller_chosen:
         return env
     floating = current.dtypes & FLOATING
@@ -243,7 +243,7 @@ def _by_kind(
     return (
         env
         if not (value.dtypes or value.caller_chosen or value.may_be_other)
-        else _with(evaluate, subject, value, env)
+        else _with(subject, value, env)
     )
 
 
@@ -261,7 +261,7 @@ def _by_class(
     current = evaluate(subject, env)
     match as_tensor(current), holds:
         case _, True if is_array:
-            return _with(evaluate, subject, NON_TENSOR, env)
+            return _with(subject, NON_TENSOR, env)
         case Unknown() as known, True if is_tensor:
             # whoever asks expects tensors; a summary is for arguments that may be none
             is_expected = evaluate.frame.records and not _is_integral(subject)
@@ -271,15 +271,15 @@ def _by_class(
                 if is_expected
                 else some_tensor(given)
             )
-            return _with(evaluate, subject, value, env)
+            return _with(subject, value, env)
         case Tensor() as tensor, True if is_tensor:
-            return _with(evaluate, subject, tensor, env)
+            return _with(subject, tensor, env)
         case Bottom(), True if is_tensor:
-            return _with(evaluate, subject, SOME_TENSOR, env)
+            return _with(subject, SOME_TENSOR, env)
         case ((Tensor() | ModelOutput()), False) if is_tensor:
-            return _with(evaluate, subject, UNKNOWN, env)
+            return _with(subject, UNKNOWN, env)
         case Variable() as variable, False if is_tensor:
-            return _with(evaluate, subject, variable.then(Step("no tensor")), env)
+            return _with(subject, variable.then(Step("no tensor")), env)
     return env
 
 
@@ -331,7 +331,7 @@ def _by_project_class(
     match kinds, evaluate.read(subject, env):
         case [ClassObject(definition=definition)], Unknown() | Model() if holds:
             # of a module inside a module, nothing but the dtype of the whole was known
-            return _with(evaluate, subject, Instance(definition), env)
+            return _with(subject, Instance(definition), env)
     return env
 
 
@@ -367,7 +367,7 @@ def refine_case(
     return branch
 
 
-def _with(evaluate: Evaluate, subject: ast.expr, value: Value, env: Environment) -> Environment:
+def _with(subject: ast.expr, value: Value, env: Environment) -> Environment:
     inner = env.copy()
     match subject:
         case ast.NamedExpr(target=target):

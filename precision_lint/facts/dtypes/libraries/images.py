@@ -29,7 +29,6 @@ _KEEPING = "torchvision.transforms.Resize"
 _TO_TENSOR = "torchvision.transforms.ToTensor"
 _TO_INTEGERS = "torchvision.transforms.PILToTensor"
 _COMPOSE = "torchvision.transforms.Compose"
-_CONVERT = "torchvision.transforms.ConvertImageDtype"
 _IMAGE = Given(0, "img")
 
 _OF_AN_IMAGE = Either((Default(), Fixed("float64")))

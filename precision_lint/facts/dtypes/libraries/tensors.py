@@ -15,7 +15,6 @@ from precision_lint.facts.dtypes.libraries.terms import (
 )
 
 _EINOPS = "einops 0.8.2"
-_LAYER = "einops.layers.torch.Reduce"
 _STACKED = Stacked(Given(0, "tensor"))
 
 ROWS = (

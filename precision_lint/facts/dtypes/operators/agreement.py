@@ -53,10 +53,19 @@ class Disagreement:
     first: Operand
     second: Operand
     dtypes: tuple[str, str]
-    error: str
+    message: str
+    """What torch says, with the dtypes left open."""
     is_proved: bool
     may_be_scalar: bool
     """True if the second operand may have no dimension, so that a mask casts it."""
+
+    @property
+    def error(self) -> str:
+        """The error that torch raises."""
+        first, second = self.dtypes
+        return self.message.format(
+            first=IN_C[first], First=_SPELLED[first], second=IN_C[second], Second=_SPELLED[second]
+        )
 
 
 def may_disagree(call: Call) -> bool:
@@ -99,9 +108,8 @@ def disagreement(call: Call) -> Disagreement | None:
         is_proved = first.tensor.must_be(MEASURED) and second.tensor.must_be(MEASURED)
         dtypes = _different(first.tensor, second.tensor)
         if dtypes is not None:
-            error = _message(row.message, *dtypes)
             may_be_scalar = name == "__setitem__" and second.tensor.scalar is None
-            return Disagreement(name, first, second, dtypes, error, is_proved, may_be_scalar)
+            return Disagreement(name, first, second, dtypes, row.message, is_proved, may_be_scalar)
     return None
 
 
@@ -153,9 +161,3 @@ def _is_advanced(index: Value) -> bool:
         case Sequence(items=tuple(items)):
             return any(isinstance(one, Tensor | Condition) and _is_advanced(one) for one in items)
     return False
-
-
-def _message(template: str, first: str, second: str) -> str:
-    return template.format(
-        first=IN_C[first], First=_SPELLED[first], second=IN_C[second], Second=_SPELLED[second]
-    )

@@ -9,7 +9,7 @@ from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.witnesses import witnesses
 from precision_lint.facts.dtypes.operators.agreement import Disagreement, Operand, disagreement
 from precision_lint.facts.dtypes.operators.ambient import may_run_under_autocast
-from precision_lint.facts.dtypes.operators.operands import may_fail_on_purpose, text_of
+from precision_lint.facts.dtypes.operators.operands import may_fail_on_purpose, quoted, text_of
 from precision_lint.model.dtypes import HALF
 from precision_lint.model.finding import Confidence, Finding, Fix, Related, Severity
 from precision_lint.model.precision import precision_of
@@ -60,7 +60,7 @@ def disagreement_findings(
         ),
         confidence=confidence,
         severity=Severity.ERROR if found.is_proved else Severity.WARNING,
-        why=f"`{found.error.removesuffix('.')}`. {remedy}",
+        why=f"{quoted(found.error)}. {remedy}",
         fix=fix(found),
         related=list(dict.fromkeys(related)),
         precisions=tuple(

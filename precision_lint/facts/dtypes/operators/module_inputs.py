@@ -10,9 +10,13 @@ from itertools import product
 from precision_lint.facts.dtypes._generated.kernels import TAKEN
 from precision_lint.facts.dtypes.domain.values import Model, Tensor, Value
 from precision_lint.facts.dtypes.operators.agreement import MEASURED
+from precision_lint.facts.dtypes.operators.operands import OR_THE_LIKE
 
 LAYERS = frozenset(TAKEN)
 """The classes of `torch.nn` that were measured."""
+
+REJECTED = f"RuntimeError: mat1 and mat2 must have the same dtype{OR_THE_LIKE}"
+"""What they raise."""
 
 _HANDING_ON = frozenset(
     {

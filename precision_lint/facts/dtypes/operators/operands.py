@@ -11,6 +11,9 @@ from precision_lint.facts.dtypes.operators.promotion import COMPLEX
 from precision_lint.model.dtypes import FLOATING
 from precision_lint.source.python.syntax_tree import syntax_tree
 
+OR_THE_LIKE = ", or the like"
+"""After an error that stands for those of several operators."""
+
 _TORCH = "torch."
 _TENSOR = "torch.Tensor."
 
@@ -91,3 +94,9 @@ def text_of(argument: Argument, file: PythonFile, otherwise: str) -> str:
     """The source of an operand in a message, if it is short."""
     text = file.text[argument.span]
     return f"`{text}`" if len(text) <= 40 and "\n" not in text else otherwise
+
+
+def quoted(error: str) -> str:
+    """An error as a part of a sentence."""
+    text, like, _ = error.removesuffix(".").partition(OR_THE_LIKE)
+    return f"`{text}`{like}"

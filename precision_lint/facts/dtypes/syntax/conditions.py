@@ -14,6 +14,7 @@ from functools import lru_cache
 from precision_lint.facts.origin import PathCondition
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
+from precision_lint.source.python.truth import connected, truth
 from precision_lint.source.text.text import SourceText
 
 _FLOAT16 = regex(r"(?<![a-z])(?:float16|fp16|half)$")
@@ -127,14 +128,13 @@ def condition_of(text: str) -> ast.expr | None:
 
 
 def _truth(test: ast.expr, run: _Run) -> bool | None:
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            value = _truth(operand, run)
-            return None if value is None else not value
-        case ast.BoolOp(op=op, values=values):
-            return _combined([_truth(value, run) for value in values], isinstance(op, ast.Or))
+    return truth(test, lambda part: _of_part(part, run))
+
+
+def _of_part(part: ast.expr, run: _Run) -> bool | None:
+    match part:
         case ast.Compare(ops=[operator], comparators=[compared]):
-            return _comparison(test.left, operator, compared, run)
+            return _comparison(part.left, operator, compared, run)
         case ast.IfExp(test=condition, body=body, orelse=orelse):
             value = _truth(condition, run)
             if value is not None:
@@ -145,13 +145,7 @@ def _truth(test: ast.expr, run: _Run) -> bool | None:
             return value
         case ast.NamedExpr(value=value):
             return _truth(value, run)
-    return run.is_on(_name(test))
-
-
-def _combined(values: list[bool | None], decisive: bool) -> bool | None:
-    if decisive in values:
-        return decisive
-    return None if None in values else not decisive
+    return run.is_on(_name(part))
 
 
 def _comparison(left: ast.expr, operator: ast.cmpop, right: ast.expr, run: _Run) -> bool | None:
@@ -167,7 +161,7 @@ def _comparison(left: ast.expr, operator: ast.cmpop, right: ast.expr, run: _Run)
     if isinstance(operator, ast.In | ast.NotIn):
         if not isinstance(right, ast.List | ast.Tuple | ast.Set):
             return None
-        value = _combined([run.is_named_by(item) for item in right.elts], decisive=True)
+        value = connected(ast.Or(), map(run.is_named_by, right.elts))
     else:
         value = run.is_named_by(right)
         value = run.is_named_by(left) if value is None else value

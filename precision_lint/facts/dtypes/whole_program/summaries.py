@@ -288,7 +288,7 @@ def _apply_side_effects(
     """What the call did to the lists and objects that it was given; anything, if not known."""
     names = [parameter.arg for parameter in routine.definition.parameters]
     if routine.receiver is not None and names:
-        _forget_attributes(routine, node, env)
+        _forget_attributes(node, env)
         names = names[1:]
     by_name = ((each.arg, each.value) for each in node.keywords if each.arg is not None)
     for name, argument in (*zip(names, node.args, strict=False), *by_name):
@@ -308,7 +308,7 @@ def _apply_side_effects(
                 bind(argument, grown, env)
 
 
-def _forget_attributes(routine: FunctionValue, node: ast.Call, env: Environment) -> None:
+def _forget_attributes(node: ast.Call, env: Environment) -> None:
     """A method may have assigned attributes: what the class says of them holds again."""
     if not isinstance(node.func, ast.Attribute):
         return

@@ -76,6 +76,11 @@ class Program(Memo):
             lambda: tuple(islice(program_of(self.path, self.project), _MOST_READ)),
         )
 
+    @cached_property
+    def all_files(self) -> tuple[ParsedPython, ...]:
+        """The same, parsed."""
+        return tuple(filter(None, map(self.project.module, self.paths)))
+
     def mentioning(self, name: str) -> Iterator[ParsedPython]:
         """All of its files whose text holds a name."""
         for path in self.paths:

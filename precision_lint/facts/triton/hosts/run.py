@@ -27,6 +27,7 @@ from precision_lint.source.python.statements import (
     own_statements,
     single_targets,
 )
+from precision_lint.source.python.truth import implied
 
 Environment = dict[str, HostValue]
 
@@ -188,24 +189,20 @@ class Run(Expressions):
 
     def assume(self, test: ast.expr, truth: bool) -> None:
         """What a condition says of the dtypes of variables, if it is true or if it is not."""
-        match test:
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                self.assume(operand, not truth)
-            case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) == truth:
-                for value in values:
-                    self.assume(value, truth)
-            case ast.Compare(
-                left=ast.Attribute(value=ast.Name(id=name), attr="dtype"),
-                ops=[op],
-                comparators=[given],
-            ):
-                says = isinstance(op, ast.Eq | ast.Is | ast.In)
-                if says == truth or (
-                    isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn) and not truth
+        for part, holds in implied(test, truth):
+            match part:
+                case ast.Compare(
+                    left=ast.Attribute(value=ast.Name(id=name), attr="dtype"),
+                    ops=[op],
+                    comparators=[given],
                 ):
-                    self._is_of(name, given)
-            case ast.Call() if truth:
-                self.variables |= self._around.known_after(self, test)
+                    says = isinstance(op, ast.Eq | ast.Is | ast.In)
+                    if says == holds or (
+                        isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn) and not holds
+                    ):
+                        self._is_of(name, given)
+                case ast.Call() if holds:
+                    self.variables |= self._around.known_after(self, part)
 
     def _is_of(self, name: str, given: ast.expr) -> None:
         """A variable has one of the dtypes given."""

@@ -1,0 +1,113 @@
+"""Which programs compose the files of a folder, with Hydra, and which start from a file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.composing import (
+    composed_folders,
+    composing_modules,
+    users_of_composing,
+)
+from precision_lint.facts.runs.program_files import is_started
+from precision_lint.model.regex import regex
+from precision_lint.project import disk
+from precision_lint.source.config.config_file import ParsedConfig
+
+_PACKAGE = regex(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
+_HYDRA = regex(r"\bhydra\.main\(([^()]*)\)")
+_TEXT = regex(r"""\b(config_\w+)\s*=\s*(["'])([\w./-]*)\2""")
+
+
+def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
+    """The programs that start from a file, or the only one that composes those of its folder, or
+    that trains: `@hydra.main(config_path="configs", config_name="base")`.
+    """
+    starting, composing = composed_by(path, project)
+    if starting or len(composing) == 1:
+        return starting or composing
+    # One that trains and one that evaluates often share a folder.
+    what = "eval" if "eval" in path.stem else "train"
+    named = tuple(program for program in composing if what in program.stem)
+    return named if len(named) == 1 else ()
+
+
+def composed_by(path: Path, project: Recording) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """The programs that start from a file, and those that compose the files of its folder."""
+    starting, composing = [], []
+    for program in _composing_programs(project):
+        for folder, name in _composing(program, project):
+            if folder in path.parents and not project.is_test(program):
+                composing.append(program)
+                if name and folder / f"{name}.yaml" == path:
+                    starting.append(program)
+    return tuple(dict.fromkeys(starting)), tuple(dict.fromkeys(composing))
+
+
+def folders_above(path: Path, project: Recording) -> tuple[Path, ...]:
+    """The folders around a file that some program composes files of."""
+    programs = _composing_programs(project)
+    folders = {folder for one in programs for folder, _ in _composing(one, project)}
+    return tuple(folder for folder in path.parents if folder in folders)
+
+
+def group_of(path: Path, program: Path, project: Recording) -> str:
+    """The name of the group that a file is an option of, if a program composes such groups: that of
+    its folder, also where the folders of groups are elsewhere (`--config-dir`).
+    """
+    group = path.parent
+    for folder, _ in _composing(program, project):
+        is_inside = folder in group.parents
+        if is_inside or (folder != group and disk.is_folder(folder / group.name)):
+            return group.name
+    return ""
+
+
+def package_said(file: ParsedConfig) -> tuple[str, ...] | None:
+    """The section that a file says it goes to: `# @package model.encoder`; None for its group."""
+    said = _PACKAGE.search(file.text.text)
+    if said is None or said[1] == "_group_":
+        return None
+    return () if said[1] == "_global_" else tuple(said[1].split("."))
+
+
+def _composing(program: Path, project: Recording) -> Iterator[tuple[Path, str]]:
+    """The folders that a program composes files of, and the name of the first file."""
+    for module in composing_modules(project):
+        if program in _calling(module, project):
+            yield from composed_folders(module, project)
+    for match in _HYDRA.finditer(project.config_files.text(program)):
+        said = {name: text for name, _, text in _TEXT.findall(match[1])}
+        folder = _composed_folder(program, said.get("config_path", "."), project)
+        yield folder, said.get("config_name", "").removesuffix(".yaml")
+
+
+def _composing_programs(project: Recording) -> tuple[Path, ...]:
+    """The programs that compose files by a decorator, or by what they call."""
+    calling = (each for module in composing_modules(project) for each in _calling(module, project))
+    return tuple(dict.fromkeys((*project.python_sources_matching(rb"hydra\.main\("), *calling)))
+
+
+def _calling(module: Path, project: Recording) -> tuple[Path, ...]:
+    """The programs that call what composes files in a module."""
+
+    def compute() -> tuple[Path, ...]:
+        users = users_of_composing(module, project)
+        return tuple(path for path in users if is_started(path, project))
+
+    return project.config_files.once(("composing by", module), compute)
+
+
+def _composed_folder(program: Path, said: str, project: Recording) -> Path:
+    """The folder that a program composes files of. One that is written as a whole is that of
+    another machine, and the checkout has the end of it.
+    """
+    if not said.startswith("/"):
+        return Path(os.path.normpath(program.parent / said))
+    parts = PurePosixPath(said).parts[1:]
+    ends = (project.root.joinpath(*parts[start:]) for start in range(len(parts)))
+    return next((folder for folder in ends if disk.is_folder(folder)), Path(said))
