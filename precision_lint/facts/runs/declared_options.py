@@ -43,6 +43,7 @@ from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_OPTIONS = 24
@@ -209,14 +210,32 @@ class _Follower:
         return tuple(each for each in found if self.program.makes(each)) or found
 
     def _is_clear(self, one: Occurrence, name: str) -> bool:
-        """True if one declaration alone gives the option its default: fields of classes that get it
-        in each of their calls give it none.
+        """True if one declaration alone gives the option its default, or those of one function the
+        same, `--amp` and `--no-amp`: fields of classes that get it in each of their calls give it
+        none.
         """
         declared = self._declared(name)
         own = [each for each in declared if self._is_of(one, each)]
         others = [each for each in declared if each not in own]
-        is_single = sum(each.is_default for each in own) <= 1
-        return is_single and all(self._is_given_to(each.owner, name) for each in others)
+        giving = [each for each in own if each.is_default]
+        defaults = {(repr(each.value), self._function_of(each)) for each in giving}
+        flags = {each.option for each in own if each.option}
+        if len(flags) > 1 and not flags <= {each.option for each in giving}:
+            return False
+        return len(defaults) <= 1 and all(self._is_given_to(each.owner, name) for each in others)
+
+    def _function_of(self, declared: Declaration) -> Span | None:
+        """The function of the file that declares an option; None at its top level."""
+        file = self.program.project.module(self.path)
+        assert file is not None
+        at = declared.origin.span.start
+        around = (
+            span
+            for node in file.nodes
+            if isinstance(node, FunctionDefinition)
+            if (span := file.span_of(node)).start <= at < span.end
+        )
+        return max(around, default=None, key=lambda span: span.start)
 
     def is_general(self, name: str) -> bool:
         """True for a name that much of the program mentions: that says little of the option."""
@@ -312,12 +331,13 @@ class _Follower:
         """How an option gets a value: `with --use_amp`, `if false`, `with bf16`."""
         if not isinstance(value, bool):
             return f"with {value}"
-        declared = next((each for each in self._declared(name) if self._is_of(one, each)), None)
-        is_flag = declared is not None and declared.kind is Kind.ARGUMENT
-        if declared is not None and is_flag and value is declared.switches_to:
-            flag = one.file.text[one.origin.span].strip("\"'")
-            return f"with {flag}"
-        return f"if {shown(value)}"
+        own = (each for each in self._declared(name) if self._is_of(one, each))
+        flags = [each for each in own if each.kind is Kind.ARGUMENT and value is each.switches_to]
+        if not flags:
+            return f"if {shown(value)}"
+        written = one.file.text[one.origin.span].strip("\"'")
+        options = [each.option for each in flags]
+        return f"with {written if written in options or not options[0] else options[0]}"
 
     def _made(self, one: Occurrence, name: str, place: TorchPlace, become: Become | None) -> str:
         """What a place gets by default, or how that is made of the default."""

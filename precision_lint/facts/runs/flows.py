@@ -19,9 +19,11 @@ from typing import TypeAlias
 from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.becoming import Become, Step, Way, become, ways_back
+from precision_lint.facts.runs.entered import assigns_one_of, computed_in_both, entered
 from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
+from precision_lint.facts.runs.interpreter.inherited import initializers
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.sections_read import section_of
 from precision_lint.facts.runs.taking_calls import (
@@ -36,7 +38,7 @@ from precision_lint.facts.runs.taking_calls import (
     takes_settings,
     unpacked,
 )
-from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace
+from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace, torch_places
 from precision_lint.facts.runs.ways import (
     commands,
     decided,
@@ -207,7 +209,8 @@ class _Flow:
                 continue
             self._seen.add(id(node))
             onward = [*self._onward(node, file)]
-            if not onward and not _says_nothing(node, file):
+            is_end = onward or _says_nothing(node, file) or self._is_entered(node, file)
+            if not is_end:
                 self.unknown.append((node, file))
             for found, step in onward:
                 key = _key(found) if isinstance(found, TorchPlace) else id(found[0])
@@ -389,8 +392,11 @@ class _Flow:
         """
         match syntax_tree(file).parent(node):
             case ast.If(test=test, body=body, orelse=orelse) as parent if test is node:
+                computed = computed_in_both(parent, file)
                 for statement in (*body, *_nested(body), *orelse):
-                    for found in self._chosen(statement, file):
+                    is_computed = assigns_one_of(statement, computed)
+                    chosen = places_within if is_computed else self._chosen
+                    for found in chosen(statement, file):
                         is_place = isinstance(found, TorchPlace) and _is_in(found, statement)
                         yield found, Step(node, parent, file, statement, has_place=is_place)
                 for statement in _after_exit(parent, file):
@@ -551,6 +557,7 @@ class _Flow:
             case ast.Attribute(value=ast.Name(id="self")) if own := definitions(file).get(name):
                 return [(file, function) for function in own]
         found = [*islice(self._defining(name), _MOST_DEFINITIONS + 1)]
+        found = found or initializers(call, file, self.program)
         return found if len(found) <= _MOST_DEFINITIONS else []
 
     def _name_of_parameter(self, at: int, name: str, call: ast.Call) -> str | int:
@@ -651,6 +658,24 @@ class _Flow:
                 )
                 if other is file or is_kin:
                     yield node, other
+
+    def _is_entered(self, node: ast.expr, file: ParsedPython) -> bool:
+        """True for a region of autocast that a function of the program makes, where it is entered:
+        `with autocast_of(args.amp):`. The place is in the function.
+        """
+        return any(
+            isinstance(made, ast.Call) and self._makes_region(made, file)
+            for made in entered(node, file)
+        )
+
+    def _makes_region(self, call: ast.Call, file: ParsedPython) -> bool:
+        """True for the call of a function of the program that has a region."""
+        return any(
+            place.kind == "autocast"
+            and function.lineno <= place.node.lineno <= (function.end_lineno or 0)
+            for home, function in self._functions(callee_name(call), call, file)
+            for place in torch_places(home)
+        )
 
     def _is_of_settings(self, member: ast.expr, file: ParsedPython) -> bool:
         """True for a member of a class that holds settings, which others read from its objects."""
