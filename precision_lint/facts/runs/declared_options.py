@@ -23,12 +23,14 @@ from precision_lint.facts.runs.cast_types import made_at
 from precision_lint.facts.runs.claims import OF_TRAINING, claims_of, shown
 from precision_lint.facts.runs.domains import Value, domains
 from precision_lint.facts.runs.entries import programs_having
+from precision_lint.facts.runs.fields_in_vain import is_field_in_vain
 from precision_lint.facts.runs.filled_classes import class_of_framework, filled_by
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.runs.interpreter.reachable import may_run
+from precision_lint.facts.runs.made_classes import extending
 from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.roles import distinct, of_place, with_keys
 from precision_lint.facts.runs.set_anyway import rivals, with_rivals
@@ -110,6 +112,13 @@ def meant(options: Unread, project: Recording) -> Meant:
         for slug, fields in by_slug.items():
             found += _reading(fields, frameworks()[slug], code, options)
     vain = [one for one in left if all(unread.get(one.name, (False,)))]
+    vain += [
+        one
+        for one in left
+        if one not in vain
+        and (owner := owners.get(one.origin.span))
+        and is_field_in_vain(owner, one.name, project)
+    ]
     found += _reading([*map(_in_vain, vain)], frameworks()[_PYTORCH], options.file, options)
     rest = sorted((one for one in left if one not in vain), key=lambda one: one.origin.span)
     return Meant(tuple(found), (*rest, *beyond))
@@ -258,7 +267,8 @@ class _Follower:
 
     def _is_given_to(self, owner: str, name: str) -> bool:
         """True for a field of a class that each of its calls gives."""
-        calls = self.program.calls(owner) if owner else ()
+        names = (owner, *extending(owner, self.program.project)) if owner else ()
+        calls = [call for each in names for call in self.program.calls(each)]
         return bool(calls) and all(keyword_of(call, name) is not None for _, call in calls)
 
     def _owner(self, one: Occurrence) -> str:

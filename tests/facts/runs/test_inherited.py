@@ -189,3 +189,79 @@ def test_two_flags_with_different_defaults(first: str, second: str, tmp_path: Pa
         "explain-config", ".", cwd=project(tmp_path, {"train.py": BOTH.format(first, second)})
     ).out
     assert "by default" not in out
+
+
+SETTINGS = """\
+from dataclasses import dataclass
+
+@dataclass
+class CommonConfig:
+    use_amp: bool = False
+
+@dataclass
+class SpecialConfig(CommonConfig):
+    steps: int = 1
+"""
+USES = """\
+import torch
+from settings import {0}
+
+if __name__ == "__main__":
+    config = {1}
+    with torch.autocast("cuda", dtype=torch.float16, enabled=config.use_amp):
+        pass
+"""
+OF_FIELD = "(autocast, train.py:6"
+
+
+def of_field(folder: Path, program: str, settings: str = SETTINGS) -> str:
+    files = {"pyproject.toml": "", "settings.py": settings, "train.py": program}
+    return run("explain-config", ".", cwd=project(folder, files)).out
+
+
+@pytest.mark.parametrize(
+    ("program", "settings"),
+    [
+        (USES.format("SpecialConfig", "SpecialConfig()"), SETTINGS),
+        (USES.format("SpecialConfig", "SpecialConfig(steps=3)"), SETTINGS),
+        (USES.format("SpecialConfig", "HfArgumentParser(SpecialConfig).parse()"), SETTINGS),
+        (
+            USES.format("MostConfig", "MostConfig()"),
+            f"{SETTINGS}\n@dataclass\nclass MostConfig(SpecialConfig):\n    lr: float = 1.0\n",
+        ),
+    ],
+)
+def test_a_field_of_a_class_that_others_extend(program: str, settings: str, tmp_path: Path) -> None:
+    out = of_field(tmp_path, program, settings)
+    assert OF_FIELD in out
+    assert "no program is seen to make" not in out
+
+
+@pytest.mark.parametrize(
+    ("program", "settings"),
+    [
+        (USES.format("SpecialConfig", "SpecialConfig(use_amp=True)"), SETTINGS),
+        (USES.format("SpecialConfig", "load(Unknown)"), SETTINGS),
+        (
+            USES.format("OtherConfig", "OtherConfig()"),
+            f"{SETTINGS}\nclass OtherConfig:\n    pass\n",
+        ),
+        (USES.format("SpecialConfig", "SpecialConfig()"), f"{SETTINGS}    use_amp: bool = True\n"),
+        (
+            USES.format("OtherConfig", "OtherConfig()"),
+            f"{SETTINGS}\nclass OtherConfig(Uncommon):\n    pass\n",
+        ),
+        (
+            USES.format(
+                "SpecialConfig", "SpecialConfig(use_amp=1)\n    config = CommonConfig(use_amp=True)"
+            ),
+            SETTINGS,
+        ),
+    ],
+)
+def test_a_field_whose_default_counts_for_nothing(
+    program: str, settings: str, tmp_path: Path
+) -> None:
+    out = of_field(tmp_path, program, settings)
+    assert "settings.py:5" in out
+    assert f"by default {OF_FIELD}" not in out.partition("settings.py:9")[0]
