@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.entries import entry_points
 from precision_lint.model.regex import regex
 from precision_lint.source.python.syntax import last_name
 
@@ -41,7 +42,9 @@ _CODE = (".py", ".ipynb")
 def is_field_in_vain(owner: str, name: str, project: Recording) -> bool:
     """True if certainly no code of a project reads a field of a class."""
     paths = [path for path in project.config_files.project.files if path.suffix in _CODE]
-    if len(paths) > _MOST_FILES or _may_be_taken_whole(paths, project):
+    if len(paths) > _MOST_FILES or not _has_program(paths, project):
+        return False  # what imports a library may read it
+    if _may_be_taken_whole(paths, project):
         return False
     texts = [text for path in paths if name in (text := project.config_files.text(path))]
     word = re.escape(name)
@@ -57,6 +60,13 @@ def is_field_in_vain(owner: str, name: str, project: Recording) -> bool:
     if not all(_is_open(each, names, project) for each in classes):
         return False
     return not project.other_file_matches(rb"\$\{[^}\n]*\b" + name.encode() + rb"\b")
+
+
+def _has_program(paths: list[Path], project: Recording) -> bool:
+    def compute() -> bool:
+        return next(entry_points(paths, project), None) is not None
+
+    return project.config_files.once(("has a program",), compute)
 
 
 def _may_be_taken_whole(paths: list[Path], project: Recording) -> bool:
@@ -95,10 +105,15 @@ def _is_open(node: ast.ClassDef, kin: Sequence[str], project: Recording) -> bool
     """True for a class whose bases read nothing by its name: those of its kin, of the project, and
     of libraries for settings.
     """
+    bases = [each.value if isinstance(each, ast.Subscript) else each for each in node.bases]
     return all(
-        name in _OPEN_BASES or name in kin or _is_defined(name, project)
-        for base in node.bases
-        for name in (last_name(base.value if isinstance(base, ast.Subscript) else base),)
+        last_name(base) in _OPEN_BASES
+        or (
+            isinstance(base, ast.Name)
+            and base.id != node.name  # `class SFTConfig(SFTConfig)` extends an import
+            and (base.id in kin or _is_defined(base.id, project))
+        )
+        for base in bases
     )
 
 

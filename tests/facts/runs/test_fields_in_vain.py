@@ -77,6 +77,9 @@ def test_a_field_that_nothing_reads(files: dict[str, str], tmp_path: Path) -> No
             "for f in fields(x):\n        use(getattr(x, f.name))", "TrainingConfig()")},
         {"config.py": CONFIG.format("(TrainingArguments)")},
         {"config.py": CONFIG.format("(Unknown)")},
+        {"config.py": CONFIG.format("(TrainingConfig)")},
+        {"config.py": CONFIG.format("(lib.TrainingConfig)")},
+        {"train.py": "from config import TrainingConfig\n"},
         {"config.py": CONFIG.format("")
             + "\n    def __post_init__(self):\n        self.half = self.use_fp16\n"},
         {"other.py": "from config import TrainingConfig\n"
