@@ -81,7 +81,10 @@ def meant(options: Unread, project: Recording) -> Meant:
     found: list[EffectiveConfig] = []
     unread: dict[str, list[bool]] = {}
     count = 0
-    for program in programs_having(path, project):
+    programs = sorted(
+        programs_having(path, project), key=lambda one: (one != path, "train" not in one.stem)
+    )
+    for program in programs:
         code = project.config_files.at(program)
         if code is None or count >= _MOST_PROGRAMS:
             continue

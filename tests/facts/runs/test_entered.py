@@ -120,3 +120,44 @@ def test_what_both_branches_compute(one: str, other: str, tmp_path: Path) -> Non
 )  # fmt: skip
 def test_what_only_one_branch_computes(one: str, other: str, tmp_path: Path) -> None:
     assert "(autocast" not in chosen(tmp_path, one, other)
+
+
+NATIVE = """\
+import argparse
+import torch
+{}
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--amp", action="store_true")
+args = parser.parse_args()
+accelerator = Accelerator()
+{}
+with accelerator.autocast():
+    pass
+"""
+ACCELERATE = "from accelerate import Accelerator"
+
+
+def native(folder: Path, line: str, imported: str = ACCELERATE) -> str:
+    files = {"train.py": NATIVE.format(imported, line)}
+    return run("explain-config", ".", cwd=project(folder, files)).out
+
+
+@pytest.mark.parametrize(
+    "line", ["accelerator.native_amp = args.amp", "accelerator.native_amp = not not args.amp"]
+)
+def test_the_switch_of_an_accelerator(line: str, tmp_path: Path) -> None:
+    assert "off by default (autocast, train.py:9)" in native(tmp_path, line)
+
+
+@pytest.mark.parametrize(
+    ("line", "imported"),
+    [
+        ("accelerator.native_amp = False", ACCELERATE),
+        ("accelerator.native = args.amp", ACCELERATE),
+        ("engine.native_amp = args.amp", ACCELERATE),
+        ("accelerator.native_amp = args.amp", "from own import Accelerator"),
+    ],
+)
+def test_other_members_of_other_objects(line: str, imported: str, tmp_path: Path) -> None:
+    assert "(autocast, train.py:9" not in native(tmp_path, line, imported)

@@ -265,3 +265,29 @@ def test_a_field_whose_default_counts_for_nothing(
     out = of_field(tmp_path, program, settings)
     assert "settings.py:5" in out
     assert f"by default {OF_FIELD}" not in out.partition("settings.py:9")[0]
+
+
+SHARED = """\
+import argparse
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--use_amp", action="store_true")
+    return parser.parse_args()
+"""
+RUNS = """\
+import torch
+from options import options
+
+if __name__ == "__main__":
+    args = options()
+    with torch.autocast("cuda", dtype=torch.float16, enabled=args.use_amp):
+        pass
+"""
+
+
+def test_the_program_that_trains_comes_first(tmp_path: Path) -> None:
+    files = {"options.py": SHARED, "evaluate.py": RUNS, "train.py": RUNS}
+    out = run("explain-config", ".", cwd=project(tmp_path, files)).out
+    assert "off by default; float16 with --use_amp (autocast, train.py:6)" in out
+    assert "evaluate.py" not in out
