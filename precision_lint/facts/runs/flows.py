@@ -451,6 +451,8 @@ class _Flow:
                 yield from self._kept(parent, file)
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 yield from option_before(node, items, file)
+                if isinstance(parent, ast.Tuple):
+                    yield from self._of_several(parent, items.index(node), file)
             case ast.Dict(keys=keys, values=values) if node in values:
                 match keys[values.index(node)]:
                     case ast.Constant(value=str(name)):
@@ -638,6 +640,28 @@ class _Flow:
                     yield from self._spread(table, key, target, file)
                     if holds_settings(table):
                         yield from self._starts(Asked(key, table))
+
+    def _of_several(self, values: ast.Tuple, at: int, file: ParsedPython) -> Iterator[_Read]:
+        """Where one of several values is read that a statement assigns or returns together:
+        `return dtype, device`.
+        """
+        statement = syntax_tree(file).parent(values)
+        match statement:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)]):
+                yield from self._bound_at(targets, at, len(values.elts), file)
+            case ast.Return():
+                for found in self._kept(statement, file):
+                    if isinstance(found, tuple):
+                        match syntax_tree(found[1]).parent(found[0]):
+                            case ast.Assign(targets=[ast.Tuple(elts=targets)]):
+                                yield from self._bound_at(targets, at, len(values.elts), found[1])
+
+    def _bound_at(
+        self, targets: Sequence[ast.expr], at: int, count: int, file: ParsedPython
+    ) -> Iterator[_Read]:
+        target = targets[at] if len(targets) == count else None
+        if isinstance(target, ast.Name):
+            yield from self._reads(_scope(target, file), target.id, file)
 
     def _of_self(self, name: str, target: ast.expr, file: ParsedPython) -> Iterator[_Read]:
         """The reads of a member of `self`: in its file, and in the classes that its class extends,
