@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.runs.cast_types import type_of
 from precision_lint.facts.runs.counterparts import plain
 from precision_lint.facts.runs.flows import Ends
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
@@ -25,6 +26,7 @@ from precision_lint.facts.runs.ways import key_of_holder
 from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
+from precision_lint.model.precision import precision_of
 from precision_lint.model.regex import regex
 from precision_lint.source.config.settings_tree import Member
 from precision_lint.source.python.bindings import enclosing_class
@@ -242,7 +244,13 @@ def _alternatives(
 
 
 def may_be_meant(place: TorchPlace, written: Occurrence, name: str) -> bool:
-    """False if a place is in a branch for other values of the setting itself."""
+    """False if a place is in a branch for other values of the setting itself, or casts to another
+    type than the setting names.
+    """
+    if isinstance(written.value, str) and (named := precision_of(written.value)) is not None:
+        cast = precision_of(type_of(place))
+        if cast is not None and cast != named:
+            return False
     return not _is_for_another_value(place, name, written.value)
 
 
