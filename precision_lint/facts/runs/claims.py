@@ -329,10 +329,17 @@ def _is_akin(place: TorchPlace, program: Program) -> bool:
     return owner is not None and re.search(rf"\b{owner.name}\b", text) is not None
 
 
+def is_of_tensor(place: TorchPlace) -> bool:
+    """True for the cast of a tensor to a type that is written out, of which a program has many."""
+    return place.kind == "cast" and not place.is_module
+
+
 def _rank(place: TorchPlace, program: Program) -> int:
     """How little a place says: a dtype of torch, apex, whether a loss is scaled, what a library
-    gets, and then a call of its own.
+    gets, and then a call of its own, and last the cast of a tensor to one type.
     """
+    if is_of_tensor(place):
+        return 5
     if place.kind not in ("argument", "cast"):
         return int(place.kind == "scaler")
     if isinstance(place.node, ast.Call) and is_of_apex(place.node, place.file):

@@ -25,7 +25,14 @@ from precision_lint.facts.frameworks.sources import (
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
 from precision_lint.facts.runs.cast_types import made_at
-from precision_lint.facts.runs.claims import Claim, claims_of, may_be_meant, named_first, shown
+from precision_lint.facts.runs.claims import (
+    Claim,
+    claims_of,
+    is_of_tensor,
+    may_be_meant,
+    named_first,
+    shown,
+)
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read, is_within
 from precision_lint.facts.runs.formats.hydra import configuration
@@ -235,9 +242,9 @@ class Purposes:
                 evaluator,
                 is_called=bool(asked.owner),
             )
-            if not claims:
+            if all(is_of_tensor(claim.place) for claim in claims):
                 claim = _of_target(written, run.program) or _of_reference(written, run)
-                claims = [claim] if claim is not None else []
+                claims = [claim] if claim is not None else claims
             for claim in claims:
                 become = None
                 if written.value is not None:

@@ -63,7 +63,8 @@ def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[Tor
             case ast.Call(func=ast.Attribute(value=cast, attr="to" | "type")) if (
                 each not in known and _is_to_float(each)
             ):  # `batch.to(torch.bfloat16)`
-                yield TorchPlace("cast", each, file, subject=dotted(cast) or "a tensor")
+                subject = dotted(cast) or "a tensor"
+                yield TorchPlace("cast", each, file, subject=subject, is_module=False)
             case ast.Call(
                 func=ast.Attribute(
                     value=ast.Call(func=ast.Attribute(attr="scale"), args=[_]) as scaled,

@@ -45,6 +45,9 @@ def explained(folder: Path, files: dict[str, str]) -> str:
 INIT = "class Task(Base):\n    def __init__(self, {}):\n        super().__init__({})\n\n"
 SWITCH_BASE = "class Base:\n    def __init__(self, switch):\n        self.switch = switch\n"
 SWITCH = TASK.replace("self.args.use_amp", "self.switch")
+UNUSED = (
+    "\nclass More(Task):\n    def __init__(self, args):\n        super().__init__(unknown(args))\n"
+)
 FOUND_BELOW = FOUND.replace(":7", ":10")
 
 
@@ -80,6 +83,14 @@ FOUND_BELOW = FOUND.replace(":7", ":10")
                 "base.py": SWITCH_BASE,
                 "task.py": SWITCH,
                 "run.py": RUN.replace("Task(args)", "Kind = Task\nKind(args.use_amp)"),
+            },
+            FOUND,
+        ),
+        (  # a class that nothing calls gives the base something else
+            {
+                "base.py": SWITCH_BASE,
+                "task.py": SWITCH + UNUSED,
+                "run.py": RUN.replace("Task(args)", "Task(args.use_amp)"),
             },
             FOUND,
         ),

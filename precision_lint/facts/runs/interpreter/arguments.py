@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 
 from precision_lint.facts.runs.formats.hydra import config_name, configuration
 from precision_lint.facts.runs.interpreter.inherited import calls_by_extending
@@ -59,10 +59,9 @@ class Arguments:
             for file, call in self._evaluation.program.calls_of(called, at.file)
             if (is_method and not is_built) or _is_plain(call, file)
         )
-        extending: list[tuple[ParsedPython, ast.Call]] = []
-        if isinstance(owner, ast.ClassDef) and is_built:
-            extending = calls_by_extending(owner, self._evaluation.program)
-        calls = list(islice(chain(found, extending), _MOST_CALLS + 1))
+        calls = list(islice(found, _MOST_CALLS + 1))
+        if not calls and is_built and isinstance(owner, ast.ClassDef):
+            calls = calls_by_extending(owner, self._evaluation.program)[: _MOST_CALLS + 1]
         if MAX_CALLS < len(calls) <= _MOST_CALLS:
             calls = self._reached(calls)
         handed = [] if is_method else list(self._handed_over(function.name, position, at))

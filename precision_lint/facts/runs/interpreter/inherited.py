@@ -33,19 +33,19 @@ def inherited(
 
 
 def calls_by_extending(
-    owner: ast.ClassDef, program: Program
+    owner: ast.ClassDef, program: Program, levels: int = _MOST_LEVELS
 ) -> list[tuple[ParsedPython, ast.Call]]:
     """Where classes that extend one call its `__init__`: `super().__init__(args)`. One without an
     `__init__` of its own is called in its place.
     """
     found: list[tuple[ParsedPython, ast.Call]] = []
-    for file, below in _extending(owner.name, program):
+    for file, below in _extending(owner.name, program) if levels else ():
         own = _init(below)
         if own is not None:
             found += [(file, call) for call in _calls_above(own)]
         else:
-            found += program.calls_of(below.name, file)
-            found += calls_by_extending(below, program) if below.name != owner.name else []
+            calls = program.calls_of(below.name, file)
+            found += calls or calls_by_extending(below, program, levels - 1)
     return found
 
 
