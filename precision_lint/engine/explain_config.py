@@ -16,6 +16,7 @@ from precision_lint.engine.configuration_files import (
     read,
 )
 from precision_lint.engine.explained import Explanation, Run, Unexplained, explained_run
+from precision_lint.facts.frameworks.families import is_of_classes
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.runs import runs
 from precision_lint.facts.frameworks.sources import (
@@ -28,6 +29,7 @@ from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.copies import in_copies
 from precision_lint.facts.runs.declared_options import meant
 from precision_lint.facts.runs.never_asked import never_asked
+from precision_lint.facts.runs.never_named import is_never_named
 from precision_lint.facts.runs.purposes import Purposes, of_torch, read_as_well
 from precision_lint.facts.runs.reasons import with_reasons
 from precision_lint.facts.runs.records import is_record
@@ -157,7 +159,9 @@ def runs_of(
             left[place] = replace(options, settings=declared.rest)
     left |= seen.aside
     whole = sorted(_whole(found.values(), facts), key=lambda row: row[0])
-    all_runs = [_with_unread(explained_run(run, facts, least), left) for _, run in whole]
+    all_runs = [
+        _with_unread(explained_run(_named(run, facts), facts, least), left) for _, run in whole
+    ]
     all_runs = _without_shapes(all_runs)
     asked -= {run.path for run in all_runs if run.says_something}
     shown = [run for run in all_runs if run.says_something or run.path in asked]
@@ -178,6 +182,17 @@ def _by_keys_alone(readings: Iterable[EffectiveConfig]) -> Iterator[Unread]:
     for reading in readings:
         if reading.is_by_keys and isinstance(reading.source, MappingSource):
             yield from (one for one in unread(reading.file, ()) if one.file is reading.file)
+
+
+def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
+    """The run; of a file that its keys alone give to a framework, whether any file names it.
+
+    What programs read to call classes of a framework may get there or not.
+    """
+    is_for_classes = is_of_classes(run.framework) and bool(run.framework.reach)
+    is_file = isinstance(run.source, MappingSource) and not is_for_classes
+    is_by_keys = run.is_by_keys and is_file
+    return replace(run, is_unnamed=True) if is_by_keys and is_never_named(run.file, facts) else run
 
 
 def _untaken(path: Path, known: Set[tuple[Path, Span]], facts: Recording) -> Iterator[Unread]:

@@ -28,6 +28,9 @@ from precision_lint.report.model import Report
 
 _LONGEST = 60
 _BY_KEYS = ", by its keys: no program is seen to give them to it"
+_UNNAMED = (
+    ", by its keys: no file of the project names it, only a run that is started by hand gets it"
+)
 _UNREAD = ", for a program that is not seen to make what reads it"
 _MOST_ALIKE = 5
 
@@ -74,6 +77,7 @@ def signature(explained: Explained) -> tuple[object, ...]:
         lost,
         beneath,
         reading.is_by_keys,
+        reading.is_unnamed,
         reading.is_unread,
     )
 
@@ -143,9 +147,11 @@ def _where(explained: Explained, report: Report) -> str:
 
 def head_of_run(run: Run, report: Report) -> str:
     """Where a run is, who reads it, and whether anything but its keys shows that."""
-    is_by_keys = run.explained.reading.is_by_keys and run.explained.reader is None
-    unread = _UNREAD if run.explained.reading.is_unread else ""
-    return head(run.explained, report) + (_BY_KEYS if is_by_keys else unread)
+    reading = run.explained.reading
+    shown = _UNREAD if reading.is_unread else ""
+    if reading.is_by_keys and run.explained.reader is None:
+        shown = _UNNAMED if reading.is_unnamed else _BY_KEYS
+    return head(run.explained, report) + shown
 
 
 def head(explained: Explained, report: Report) -> str:
@@ -328,6 +334,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "reader": os.path.abspath(explained.reader) if explained.reader else None,
         "only_if": explained.only_if or None,
         "by_keys": reading.is_by_keys,
+        "named_nowhere": reading.is_unnamed,
         "unread_by_program": reading.is_unread,
         **whole(explained.place),
         "settings": [

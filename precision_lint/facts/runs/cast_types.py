@@ -17,10 +17,10 @@ def made_at(place: TorchPlace, become: Become) -> str:
     `model.to(torch.bfloat16)`.
     """
     is_turned_on = become.value is True and not become.by
-    return (_type_of(place) if is_turned_on else "") or made_of(become)
+    return (type_of(place) if is_turned_on else "") or made_of(become)
 
 
-def _type_of(place: TorchPlace) -> str:
+def type_of(place: TorchPlace) -> str:
     """The type of a cast that is written out; empty for any other place."""
     match place.node:
         case ast.Call(func=ast.Attribute(attr=method), args=[], keywords=[]) if cast_by(method):

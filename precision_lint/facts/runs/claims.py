@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Set
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.becoming import shown
+from precision_lint.facts.runs.cast_types import type_of
 from precision_lint.facts.runs.counterparts import plain
 from precision_lint.facts.runs.flows import Ends
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
@@ -26,6 +27,7 @@ from precision_lint.facts.runs.ways import key_of_holder
 from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
+from precision_lint.model.precision import precision_of
 from precision_lint.model.regex import regex
 from precision_lint.source.config.settings_tree import Member
 from precision_lint.source.python.bindings import enclosing_class
@@ -243,7 +245,13 @@ def _alternatives(
 
 
 def may_be_meant(place: TorchPlace, written: Occurrence, name: str) -> bool:
-    """False if a place is in a branch for other values of the setting itself."""
+    """False if a place is in a branch for other values of the setting itself, or casts to another
+    type than the setting names.
+    """
+    if isinstance(written.value, str) and (named := precision_of(written.value)) is not None:
+        cast = precision_of(type_of(place))
+        if cast is not None and cast != named:
+            return False
     return not _is_for_another_value(place, name, written.value)
 
 
@@ -322,10 +330,17 @@ def _is_akin(place: TorchPlace, program: Program) -> bool:
     return owner is not None and re.search(rf"\b{owner.name}\b", text) is not None
 
 
+def is_of_tensor(place: TorchPlace) -> bool:
+    """True for the cast of a tensor to a type that is written out, of which a program has many."""
+    return place.kind == "cast" and not place.is_module
+
+
 def _rank(place: TorchPlace, program: Program) -> int:
     """How little a place says: a dtype of torch, apex, whether a loss is scaled, what a library
-    gets, and then a call of its own.
+    gets, and then a call of its own, and last the cast of a tensor to one type.
     """
+    if is_of_tensor(place):
+        return 5
     if place.kind not in ("argument", "cast"):
         return int(place.kind == "scaler")
     if isinstance(place.node, ast.Call) and is_of_apex(place.node, place.file):

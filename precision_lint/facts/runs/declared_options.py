@@ -23,12 +23,14 @@ from precision_lint.facts.runs.cast_types import made_at
 from precision_lint.facts.runs.claims import OF_TRAINING, claims_of
 from precision_lint.facts.runs.domains import Value, domains
 from precision_lint.facts.runs.entries import programs_having
+from precision_lint.facts.runs.fields_in_vain import is_field_in_vain
 from precision_lint.facts.runs.filled_classes import class_of_framework, filled_by
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.runs.interpreter.reachable import may_run
+from precision_lint.facts.runs.made_classes import extending
 from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.roles import distinct, of_place, with_keys
 from precision_lint.facts.runs.set_anyway import rivals, with_rivals
@@ -43,6 +45,7 @@ from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_OPTIONS = 24
@@ -78,7 +81,10 @@ def meant(options: Unread, project: Recording) -> Meant:
     found: list[EffectiveConfig] = []
     unread: dict[str, list[bool]] = {}
     count = 0
-    for program in programs_having(path, project):
+    programs = sorted(
+        programs_having(path, project), key=lambda one: (one != path, "train" not in one.stem)
+    )
+    for program in programs:
         code = project.config_files.at(program)
         if code is None or count >= _MOST_PROGRAMS:
             continue
@@ -109,6 +115,13 @@ def meant(options: Unread, project: Recording) -> Meant:
         for slug, fields in by_slug.items():
             found += _reading(fields, frameworks()[slug], code, options)
     vain = [one for one in left if all(unread.get(one.name, (False,)))]
+    vain += [
+        one
+        for one in left
+        if one not in vain
+        and (owner := owners.get(one.origin.span))
+        and is_field_in_vain(owner, one.name, project)
+    ]
     found += _reading([*map(_in_vain, vain)], frameworks()[_PYTORCH], options.file, options)
     rest = sorted((one for one in left if one not in vain), key=lambda one: one.origin.span)
     return Meant(tuple(found), (*rest, *beyond))
@@ -209,14 +222,32 @@ class _Follower:
         return tuple(each for each in found if self.program.makes(each)) or found
 
     def _is_clear(self, one: Occurrence, name: str) -> bool:
-        """True if one declaration alone gives the option its default: fields of classes that get it
-        in each of their calls give it none.
+        """True if one declaration alone gives the option its default, or those of one function the
+        same, `--amp` and `--no-amp`: fields of classes that get it in each of their calls give it
+        none.
         """
         declared = self._declared(name)
         own = [each for each in declared if self._is_of(one, each)]
         others = [each for each in declared if each not in own]
-        is_single = sum(each.is_default for each in own) <= 1
-        return is_single and all(self._is_given_to(each.owner, name) for each in others)
+        giving = [each for each in own if each.is_default]
+        defaults = {(repr(each.value), self._function_of(each)) for each in giving}
+        flags = {each.option for each in own if each.option}
+        if len(flags) > 1 and not flags <= {each.option for each in giving}:
+            return False
+        return len(defaults) <= 1 and all(self._is_given_to(each.owner, name) for each in others)
+
+    def _function_of(self, declared: Declaration) -> Span | None:
+        """The function of the file that declares an option; None at its top level."""
+        file = self.program.project.module(self.path)
+        assert file is not None
+        at = declared.origin.span.start
+        around = (
+            span
+            for node in file.nodes
+            if isinstance(node, FunctionDefinition)
+            if (span := file.span_of(node)).start <= at < span.end
+        )
+        return max(around, default=None, key=lambda span: span.start)
 
     def is_general(self, name: str) -> bool:
         """True for a name that much of the program mentions: that says little of the option."""
@@ -239,7 +270,8 @@ class _Follower:
 
     def _is_given_to(self, owner: str, name: str) -> bool:
         """True for a field of a class that each of its calls gives."""
-        calls = self.program.calls(owner) if owner else ()
+        names = (owner, *extending(owner, self.program.project)) if owner else ()
+        calls = [call for each in names for call in self.program.calls(each)]
         return bool(calls) and all(keyword_of(call, name) is not None for _, call in calls)
 
     def _owner(self, one: Occurrence) -> str:
@@ -312,12 +344,13 @@ class _Follower:
         """How an option gets a value: `with --use_amp`, `if false`, `with bf16`."""
         if not isinstance(value, bool):
             return f"with {value}"
-        declared = next((each for each in self._declared(name) if self._is_of(one, each)), None)
-        is_flag = declared is not None and declared.kind is Kind.ARGUMENT
-        if declared is not None and is_flag and value is declared.switches_to:
-            flag = one.file.text[one.origin.span].strip("\"'")
-            return f"with {flag}"
-        return f"if {shown(value)}"
+        own = (each for each in self._declared(name) if self._is_of(one, each))
+        flags = [each for each in own if each.kind is Kind.ARGUMENT and value is each.switches_to]
+        if not flags:
+            return f"if {shown(value)}"
+        written = one.file.text[one.origin.span].strip("\"'")
+        options = [each.option for each in flags]
+        return f"with {written if written in options or not options[0] else options[0]}"
 
     def _made(self, one: Occurrence, name: str, place: TorchPlace, become: Become | None) -> str:
         """What a place gets by default, or how that is made of the default."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import islice
 from pathlib import Path
@@ -32,9 +32,11 @@ from precision_lint.facts.runs.around_reads import (
     scope_of,
 )
 from precision_lint.facts.runs.becoming import Become, Step, Way, become, ways_back
+from precision_lint.facts.runs.entered import assigns_one_of, computed_in_both, entered
 from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
+from precision_lint.facts.runs.interpreter.inherited import initializers
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.replaced import put_in_place
 from precision_lint.facts.runs.sections_read import section_of
@@ -50,7 +52,7 @@ from precision_lint.facts.runs.taking_calls import (
     takes_settings,
     unpacked,
 )
-from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace
+from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace, torch_places
 from precision_lint.facts.runs.ways import (
     commands,
     decided,
@@ -186,7 +188,8 @@ class _Flow:
                 continue
             self._seen.add(id(node))
             onward = [*self._onward(node, file)]
-            if not onward and not says_nothing(node, file):
+            is_end = onward or says_nothing(node, file) or self._is_entered(node, file)
+            if not is_end:
                 self.unknown.append((node, file))
             for found, step in onward:
                 key = _key(found) if isinstance(found, TorchPlace) else id(found[0])
@@ -368,8 +371,11 @@ class _Flow:
         """
         match syntax_tree(file).parent(node):
             case ast.If(test=test, body=body, orelse=orelse) as parent if test is node:
+                computed = computed_in_both(parent, file)
                 for statement in (*body, *nested(body), *orelse):
-                    for found in self._chosen(statement, file):
+                    is_computed = assigns_one_of(statement, computed)
+                    chosen = places_within if is_computed else self._chosen
+                    for found in chosen(statement, file):
                         is_place = isinstance(found, TorchPlace) and _is_in(found, statement)
                         yield found, Step(node, parent, file, statement, has_place=is_place)
                 for statement in after_exit(parent, file):
@@ -424,6 +430,8 @@ class _Flow:
                 yield from self._kept(parent, file)
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 yield from option_before(node, items, file)
+                if isinstance(parent, ast.Tuple):
+                    yield from self._of_several(parent, items.index(node), file)
             case ast.Dict(keys=keys, values=values) if node in values:
                 match keys[values.index(node)]:
                     case ast.Constant(value=str(name)):
@@ -530,6 +538,7 @@ class _Flow:
             case ast.Attribute(value=ast.Name(id="self")) if own := definitions(file).get(name):
                 return [(file, function) for function in own]
         found = [*islice(self._defining(name), _MOST_DEFINITIONS + 1)]
+        found = found or initializers(call, file, self.program)
         return found if len(found) <= _MOST_DEFINITIONS else []
 
     def _name_of_parameter(self, at: int, name: str, call: ast.Call) -> str | int:
@@ -611,6 +620,28 @@ class _Flow:
                     if holds_settings(table):
                         yield from self._starts(Asked(key, table))
 
+    def _of_several(self, values: ast.Tuple, at: int, file: ParsedPython) -> Iterator[_Read]:
+        """Where one of several values is read that a statement assigns or returns together:
+        `return dtype, device`.
+        """
+        statement = syntax_tree(file).parent(values)
+        match statement:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)]):
+                yield from self._bound_at(targets, at, len(values.elts), file)
+            case ast.Return():
+                for found in self._kept(statement, file):
+                    if isinstance(found, tuple):
+                        match syntax_tree(found[1]).parent(found[0]):
+                            case ast.Assign(targets=[ast.Tuple(elts=targets)]):
+                                yield from self._bound_at(targets, at, len(values.elts), found[1])
+
+    def _bound_at(
+        self, targets: Sequence[ast.expr], at: int, count: int, file: ParsedPython
+    ) -> Iterator[_Read]:
+        target = targets[at] if len(targets) == count else None
+        if isinstance(target, ast.Name):
+            yield from self._reads(scope_of(target, file), target.id, file)
+
     def _of_self(self, name: str, target: ast.expr, file: ParsedPython) -> Iterator[_Read]:
         """The reads of a member of `self`: in its file, and in the classes that its class extends,
         or that extend it.
@@ -630,6 +661,24 @@ class _Flow:
                 )
                 if other is file or is_kin:
                     yield node, other
+
+    def _is_entered(self, node: ast.expr, file: ParsedPython) -> bool:
+        """True for a region of autocast that a function of the program makes, where it is entered:
+        `with autocast_of(args.amp):`. The place is in the function.
+        """
+        return any(
+            isinstance(made, ast.Call) and self._makes_region(made, file)
+            for made in entered(node, file)
+        )
+
+    def _makes_region(self, call: ast.Call, file: ParsedPython) -> bool:
+        """True for the call of a function of the program that has a region."""
+        return any(
+            place.kind == "autocast"
+            and function.lineno <= place.node.lineno <= (function.end_lineno or 0)
+            for home, function in self._functions(callee_name(call), call, file)
+            for place in torch_places(home)
+        )
 
     def _is_of_settings(self, member: ast.expr, file: ParsedPython) -> bool:
         """True for a member of a class that holds settings, which others read from its objects."""

@@ -15,13 +15,32 @@ from precision_lint.source.python.statements import FunctionDefinition
 
 
 def is_made(owner: str, path: Path, project: Recording) -> bool:
-    """True if a program makes an object of a class, or gives the class to what fills it."""
-    name = re.escape(owner)
+    """True if a program makes an object of a class or of one that extends it, or gives the class
+    to what fills it.
+    """
+    name = rf"(?:{'|'.join(map(re.escape, (owner, *extending(owner, project))))})"
     made = (
         rf"(?<!class )\b{name}\(|(?:default_factory\s*=|\bstructured\()\s*{name}\b"
         rf"|(?:cli|Parser|parse|wrap)\([^)\n]*\b{name}\b"
     )
     return any(project.reaches(program, made) for program in programs_having(path, project))
+
+
+def extending(owner: str, project: Recording) -> tuple[str, ...]:
+    """The names of the classes that extend a class of settings."""
+
+    def compute() -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        pending = [owner]
+        for name in pending:  # it grows
+            below = rf"class[ \t]+(\w+)[ \t]*\([^()]*\b{re.escape(name)}\b"
+            for path in project.python_sources_matching(below.encode()):
+                new = re.findall(below, project.config_files.text(path))
+                pending += [each for each in new if each not in found and each != owner]
+                found |= dict.fromkeys(new)
+        return tuple(each for each in found if each != owner)
+
+    return project.config_files.once(("extending", owner), compute)
 
 
 def making_method(owner: ast.ClassDef, project: Recording) -> FunctionDefinition | None:

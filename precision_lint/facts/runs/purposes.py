@@ -22,7 +22,12 @@ from precision_lint.facts.runs.asked_settings import as_asked
 from precision_lint.facts.runs.bare_models import is_bare_model
 from precision_lint.facts.runs.becoming import shown
 from precision_lint.facts.runs.cast_types import made_at
-from precision_lint.facts.runs.claims import claims_of, may_be_meant, named_first
+from precision_lint.facts.runs.claims import (
+    claims_of,
+    is_of_tensor,
+    may_be_meant,
+    named_first,
+)
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of, first_read
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
@@ -216,9 +221,9 @@ class Purposes:
                 evaluator,
                 is_called=bool(asked.owner),
             )
-            if not claims:
+            if all(is_of_tensor(claim.place) for claim in claims):
                 claim = of_target(written, run.program) or of_reference(written, run)
-                claims = [claim] if claim is not None else []
+                claims = [claim] if claim is not None else claims
             for claim in claims:
                 become = None
                 if written.value is not None:

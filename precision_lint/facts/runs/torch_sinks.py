@@ -150,6 +150,11 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
             case ast.Assign(targets=[ast.Attribute(attr="allow_tf32") as target], value=value):
                 if qualified(target, syntax.names) in _SWITCHES:
                     yield TorchPlace("matmul", node, file, plain="tf32", enabled=value)
+            case ast.Assign(
+                targets=[ast.Attribute(value=owner, attr="native_amp")], value=value
+            ) if not isinstance(value, ast.Constant):
+                if _is_accelerator(owner, syntax):  # its `autocast()` asks for it
+                    yield TorchPlace("autocast", node, file, enabled=value)
             case ast.Return(value=ast.Attribute() | ast.Name() as value):
                 if qualified(value, syntax.names) == _PLAIN_REGION:
                     yield TorchPlace("autocast", node, file, plain="float16")
@@ -169,6 +174,12 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
                 if (chosen := _chosen_region(value, syntax)) is not None:
                     enabled, name = chosen
                     yield TorchPlace("autocast", node, file, None, _plain(name, None), enabled)
+
+
+def _is_accelerator(owner: ast.expr, syntax: SyntaxTree) -> bool:
+    """True for what is named like an `Accelerator`, in a file that imports accelerate."""
+    roots = (path.partition(".")[0] for path in syntax.names.values())
+    return last_name(owner).lower().endswith("accelerator") and "accelerate" in roots
 
 
 def _quantized(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:

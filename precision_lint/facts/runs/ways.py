@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from precision_lint.facts.runs.interpreter.started import offered
 from precision_lint.facts.runs.taking_calls import is_option_of_precision, written_out
 from precision_lint.facts.runs.torch_sinks import TorchPlace, torch_places
+from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
@@ -47,7 +48,9 @@ def decided(file: ParsedPython) -> Mapping[ast.expr, TorchPlace]:
 def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[TorchPlace]:
     """The places in a part of a file."""
     start, end = node.lineno, node.end_lineno or 0
+    known = set()
     for place in torch_places(file):
+        known.add(place.node)
         if start <= place.node.lineno <= end:
             if place.is_module:
                 yield place
@@ -57,6 +60,11 @@ def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[Tor
         match each:
             case ast.Call(func=ast.Attribute(value=cast, attr=method), args=[]) if cast_by(method):
                 yield TorchPlace("cast", each, file, subject=dotted(cast) or "a tensor")
+            case ast.Call(func=ast.Attribute(value=cast, attr="to" | "type")) if (
+                each not in known and _is_to_float(each)
+            ):  # `batch.to(torch.bfloat16)`
+                subject = dotted(cast) or "a tensor"
+                yield TorchPlace("cast", each, file, subject=subject, is_module=False)
             case ast.Call(
                 func=ast.Attribute(
                     value=ast.Call(func=ast.Attribute(attr="scale"), args=[_]) as scaled,
@@ -66,6 +74,13 @@ def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[Tor
                 yield TorchPlace("scaler", scaled, file)
             case ast.Call():
                 yield from written_out(each, file)
+
+
+def _is_to_float(call: ast.Call) -> bool:
+    """True for a cast to a type of torch that is written out: `.to(dtype=torch.float16)`."""
+    given = [*call.args, *(each.value for each in call.keywords if each.arg == "dtype")]
+    names = ((dotted(each) or "").split(".") for each in given)
+    return any(len(name) == 2 and name[0] == "torch" and names_precision(name[1]) for name in names)
 
 
 def option_before(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from precision_lint.facts.runs.formats.hydra import config_name, configuration
+from precision_lint.facts.runs.interpreter.inherited import calls_by_extending
 from precision_lint.facts.runs.interpreter.known import Holder, Known, agreed
 from precision_lint.facts.runs.interpreter.objects import WRAPPED, display
 from precision_lint.facts.runs.interpreter.places import MAX_CALLS, Evaluation, Place
@@ -59,6 +60,8 @@ class Arguments:
             if (is_method and not is_built) or _is_plain(call, file)
         )
         calls = list(islice(found, _MOST_CALLS + 1))
+        if not calls and is_built and isinstance(owner, ast.ClassDef):
+            calls = calls_by_extending(owner, self._evaluation.program)[: _MOST_CALLS + 1]
         if MAX_CALLS < len(calls) <= _MOST_CALLS:
             calls = self._reached(calls)
         handed = [] if is_method else list(self._handed_over(function.name, position, at))

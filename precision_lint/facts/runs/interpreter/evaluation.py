@@ -23,6 +23,7 @@ from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.exits import exits
 from precision_lint.facts.runs.interpreter.held import held
 from precision_lint.facts.runs.interpreter.imported_names import assigning
+from precision_lint.facts.runs.interpreter.inherited import inherited
 from precision_lint.facts.runs.interpreter.known import (
     Items,
     Known,
@@ -336,9 +337,12 @@ class Evaluator:
     def _of_self(self, node: ast.Attribute, at: Place) -> Known | None:
         owner = enclosing_class(node, at.syntax)
         values = attribute(node, owner, at.syntax) if owner is not None else None
-        if not values or len(values) > MAX_CALLS:
+        found = [(at.file, value) for value in values or ()]
+        if owner is not None and values == []:
+            found = inherited(node, owner, self.program)
+        if not found or len(found) > MAX_CALLS:
             return None
-        return agreed([self.at(value, Place(at.file, {}, at.depth)) for value in values])
+        return agreed([self.at(value, Place(file, {}, at.depth)) for file, value in found])
 
     # Calls
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -22,7 +23,7 @@ from precision_lint.project import disk
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.syntax import dotted, last_name
 
 _MOST_FILES = 20
 """Files of one program that are parsed, the nearest first: the others rarely hold settings. Those
@@ -215,6 +216,11 @@ class Program(Memo):
         for other in sorted(others):
             calls = calls_in(self.mentioning(other), other)
             found += [row for row in calls if isinstance(row[1].func, ast.Name)]
+        for file in mentioning:
+            for other in other_names(file).get(name, ()):
+                found += [
+                    row for row in calls_in([file], other) if isinstance(row[1].func, ast.Name)
+                ]
         return found
 
     def _calls(self, name: str) -> Iterator[tuple[ParsedPython, ast.Call]]:
@@ -262,6 +268,28 @@ def _renamed(file: ParsedPython) -> tuple[tuple[str, str, str], ...]:
         for alias in node.names
         if alias.asname is not None and alias.asname != alias.name
     )
+
+
+@fact
+def other_names(file: ParsedPython) -> Mapping[str, list[str]]:
+    """The other names of functions and classes, `Task = Forecasting`, by theirs; a name that is
+    assigned more than once, or that something else binds, is left out.
+    """
+    found: dict[str, list[str]] = {}
+    bound = Counter(
+        node.id
+        for node in file.nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    for node in file.nodes:
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=other)], value=ast.Name() | ast.Attribute() as one
+            ):
+                name = last_name(one)
+                if bound[other] == 1 and name[:1].isupper() and other != name:
+                    found.setdefault(name, []).append(other)
+    return found
 
 
 @fact

@@ -1,0 +1,130 @@
+"""Configurations that no file of a project names: only a run that is started by hand gets them.
+
+A name may be put together, `f"zero{stage}.json"`, a folder may be named and a file in it chosen
+later, and what lists a folder opens all that is in it. Each of these counts as naming a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from precision_lint.facts.project.facts import Recording
+from precision_lint.model.regex import regex
+from precision_lint.project import disk
+from precision_lint.project.discovery import kind_of, unparsed
+from precision_lint.source.config.config_file import ParsedConfig
+
+_MOST_FILES = 3_000
+_LONGEST_NAME = 120
+_NEAR = 200
+"""Characters around a bare suffix that may say which files it is for."""
+_PAGES = frozenset({".md", ".mdx", ".markdown", ".rst", ".txt"})
+_HOLE = regex(
+    r"\{[^{}]*\}|\$\{[^{}]*\}|\$\w+|\$\([^()]*\)|%\(?\w*\)?[sdr]|\*+|\?|<[^<>]*>|\[[^\[\]]*\]"
+)
+_OF_CONFIGURATIONS = regex(
+    r"deepspeed|accelerate|zero|conf|cfg|(?<![a-z])ds(?![a-z])", re.IGNORECASE
+)
+"""Words for files of settings."""
+
+
+def is_never_named(file: ParsedConfig, project: Recording) -> bool:
+    """True if no file of the project may name a configuration."""
+    if file.python is not None or file.around is not None or file.masked is not None:
+        return False
+    path = file.text.path
+    return project.config_files.once(("never named", path), lambda: _is_unnamed(path, project))
+
+
+def _is_unnamed(path: Path, project: Recording) -> bool:
+    others = [each for each in _files(project) if each != path]
+    is_program = any(kind_of(each) == "python" for each in others)
+    if not is_program or len(others) > _MOST_FILES:
+        return False
+    return not any(_may_name(_text(each, project), each, path, project) for each in others)
+
+
+def _files(project: Recording) -> tuple[Path, ...]:
+    """All files of a project that hold text for people or programs."""
+    known = project.config_files.project
+
+    def compute() -> tuple[Path, ...]:
+        further = unparsed([known.root], known.root, known.exclude)
+        return tuple(dict.fromkeys((*known.files, *known.pages, *further)))
+
+    return project.config_files.once(("all texts",), compute)
+
+
+def _text(path: Path, project: Recording) -> str:
+    """The text of a file; that of a large notebook, but not that of large data."""
+    text = project.config_files.text(path)
+    if text or kind_of(path) in ("json", "yaml"):
+        return text
+    try:
+        return disk.read(path).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _may_name(text: str, other: Path, path: Path, project: Recording) -> bool:
+    """True if the text of a file may name another file, or the folder to choose it from."""
+    if path.stem in text and _has_stem(text, other, path):
+        return True
+    if path.suffix in text and any(_may_become(*each, path) for each in _made(text, path.suffix)):
+        return True
+    folder = path.parent.name if path.parent != project.root else ""
+    return bool(folder) and folder in text and _has_folder(text, other, folder)
+
+
+def _has_stem(text: str, other: Path, path: Path) -> bool:
+    """True for a name with its suffix, and for one without that is a word of its own: Hydra and
+    others add the suffix.
+    """
+    if path.name in text:
+        return True
+    before = r"[\"'/]" if kind_of(other) in ("python", "json", "notebook") else r"(?:^|[\"'/=\s:`])"
+    after = r"(?:$|[\"'\s,;)`\\])"
+    return re.search(rf"{before}{re.escape(path.stem)}{after}", text, re.MULTILINE) is not None
+
+
+def _made(text: str, suffix: str) -> Iterator[tuple[str, str]]:
+    """The names with a suffix of which a part is put in later, each with the text around it."""
+    for match in re.finditer(rf"{re.escape(suffix)}\b", text):
+        start, end = match.span()
+        before = text[max(0, start - _LONGEST_NAME) : start]
+        length = len(before) - len(before.rstrip(_OF_NAMES))
+        name = before[len(before) - length :]
+        if not name.rpartition("/")[2] or _HOLE.search(name) or "}" in name or "]" in name:
+            yield name, text[max(0, start - _NEAR) : end + _NEAR]
+
+
+_OF_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-{}$*?%[]:<>"
+
+
+def _may_become(name: str, around: str, path: Path) -> bool:
+    """True if a name may come out as that of a file."""
+    filled = re.sub(r"^.*[}\]]", "\0", _HOLE.sub("\0", name))
+    folders, _, last = filled.rpartition("/")
+    pattern = ".*".join(map(re.escape, last.split("\0"))) if last else ".*"
+    if re.fullmatch(pattern, path.stem) is None:
+        return False
+    if last.strip("\0"):
+        return True
+    folder = folders.rpartition("/")[2]
+    if folder.strip("\0."):
+        return folder == path.parent.name
+    return _OF_CONFIGURATIONS.search(around) is not None or path.parent.name in around
+
+
+def _has_folder(text: str, other: Path, folder: str) -> bool:
+    """True where a folder is named, and what is taken from it is not."""
+    own = rf"(?<![\w.-]){re.escape(folder)}"
+    if other.suffix in _PAGES:
+        pattern = rf"{own}/[$*{{<%]"
+    elif kind_of(other) in ("python", "json", "notebook"):
+        pattern = rf"{own}(?:/?[\"']|/[$*{{%])"
+    else:
+        pattern = rf"{own}/?(?:[\"'\s;)$*{{%]|$)"
+    return re.search(pattern, text, re.MULTILINE) is not None

@@ -1,0 +1,112 @@
+"""Files with the keys of a framework that no file of the project names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+BY_KEYS = "by its keys: no program is seen to give them to it"
+UNNAMED = "by its keys: no file of the project names it, only a run that is started by hand gets it"
+DEEPSPEED = """\
+{"fp16": {"enabled": true, "loss_scale": 0}, "zero_optimization": {"stage": 2},
+ "train_micro_batch_size_per_gpu": 1, "gradient_clipping": 1.0}
+"""
+ACCELERATE = (
+    "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nmixed_precision: bf16\n"
+)
+TRAINER = "output_dir: out\nlearning_rate: 1.0e-5\nper_device_train_batch_size: 2\nfp16: true\n"
+PROGRAM = """\
+import argparse
+import deepspeed
+
+parser = argparse.ArgumentParser()
+deepspeed.add_config_arguments(parser)
+args = parser.parse_args()
+{}
+"""
+
+
+def explained(folder: Path, others: dict[str, str], name: str, content: str = DEEPSPEED) -> str:
+    files = {"pyproject.toml": "", "train.py": PROGRAM.format(""), name: content, **others}
+    return run("explain-config", name, cwd=project(folder, files)).out
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {},
+        {"README.md": "Run `train.py` with your own file.\n"},
+        {"run.sh": "python other.py zero3.json\n"},
+        {"run.sh": "python other.py other/$NAME.json\n"},
+        {"data.py": 'name = f"data/{split}.json"\n'},
+        {"data.py": 'names = glob(f"{folder}/*.json")\n'},
+        {"data.py": 'path = f"configs{number}.json"\n'},
+        {"data.py": "zero2 = configs.zero2\n"},
+        {"README.md": "The files are in `configs/`.\n"},
+        {"a.py": "from configs import defaults\n"},
+    ],
+)
+def test_no_file_names_it(others: dict[str, str], tmp_path: Path) -> None:
+    assert UNNAMED in explained(tmp_path, others, "configs/zero2.json")
+
+
+@pytest.mark.parametrize("others", [{}, {"run.sh": "accelerate launch train.py\n"}])
+def test_no_file_names_a_file_of_accelerate(others: dict[str, str], tmp_path: Path) -> None:
+    assert UNNAMED in explained(tmp_path, others, "multi.yaml", ACCELERATE)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"README.md": "Give `zero2.json` to it.\n"},
+        {"notes.txt": "zero2.json is the small one\n"},
+        {"docs/a.rst": "see configs/zero2.json\n"},
+        {"a.py": 'NAMES = ["zero2.json"]\n'},
+        {"a.py": 'name = "zero2"\n'},
+        {"a.py": 'path = f"{root}/zero2"\n'},
+        {"a.py": 'path = f"configs/zero{stage}.json"\n'},
+        {"a.py": 'path = f"{root}/zero{args["stage"]}.json"\n'},
+        {"a.py": 'path = "configs/zero%d.json" % stage\n'},
+        {"a.py": 'path = "configs/" + name\n'},
+        {"a.py": 'path = os.path.join("configs", args.name)\n'},
+        {"a.py": 'for path in os.listdir("configs"):\n    pass\n'},
+        {"a.py": 'path = f"configs/{args.name}"\n'},
+        {"a.py": 'paths = glob("configs/*.json")\n'},
+        {"a.py": 'deepspeed_config = name + ".json"\n'},
+        {"a.py": 'deepspeed = f"{args.name}.json"\n'},
+        {"setup.py": 'setup(package_data={"": ["configs/*.json"]})\n'},
+        {"run.sh": "for c in configs/*; do python other.py $c; done\n"},
+        {"run.sh": "python other.py configs/$NAME\n"},
+        {"run.sh": "python other.py zero$STAGE.json\n"},
+        {"run.sh": "python other.py --preset zero2\n"},
+        {"run.sh": "cp -r configs out\n"},
+        {"a.yaml": "preset: zero2\n"},
+        {"a.json": '{"preset": "zero2"}\n'},
+        {"Makefile": "run:\n\tpython other.py configs/${NAME}.json\n"},
+        {"run.bat": "python other.py configs/zero2.json\n"},
+    ],
+)
+def test_a_file_may_name_it(others: dict[str, str], tmp_path: Path) -> None:
+    assert UNNAMED not in explained(tmp_path, others, "configs/zero2.json")
+
+
+def test_what_a_program_reads_to_make_objects(tmp_path: Path) -> None:
+    """The program may give what the file says to the class, or not."""
+    makes = {"train.py": "from transformers import TrainingArguments\nTrainingArguments(**known)\n"}
+    out = explained(tmp_path, makes, "sft.yaml", TRAINER)
+    assert BY_KEYS in out
+    assert UNNAMED not in out
+
+
+def test_a_file_without_a_program(tmp_path: Path) -> None:
+    out = run("explain-config", "a.json", cwd=project(tmp_path, {"a.json": DEEPSPEED})).out
+    assert BY_KEYS in out
+    assert UNNAMED not in out
+
+
+def test_a_file_that_a_script_writes(tmp_path: Path) -> None:
+    script = f"cat > $OUT <<EOF\n{DEEPSPEED}EOF\npython other.py $OUT\n"
+    assert UNNAMED not in explained(tmp_path, {}, "run.sh", script)
