@@ -6,15 +6,16 @@ model whose weights are bfloat16 or float16: loaded so, or cast so, where no cop
 exists. All tensors that the optimizer gets must be known to be in half precision.
 
 Also finds a `Trainer` of transformers or TRL that gets such a model, with arguments that the file
-makes and that select a plain optimizer.
+makes and that select a plain optimizer; and a class of the project that extends one, and leaves the
+optimizer and the loop to it.
 
-Not reported: files with LoRA, PEFT or quantization, or that freeze weights; DeepSpeed, Megatron,
-FSDP, Lightning and others with float32 weights of their own; optimizers that round stochastically
-or sum with compensation; a learning rate of 1e-3 or more, which is also the default of torch;
-float16 weights with a scaler, which `unscale-fp16-gradients` reports. Confidence is low in programs
-with an Accelerator, which may run DeepSpeed, and for weights that are not pretrained if the
-learning rate is not known. That of an option is its default, if no script or page gives it another
-magnitude.
+Not reported: files with LoRA, PEFT or quantization, or that may freeze some of these weights;
+DeepSpeed, Megatron, FSDP, Lightning and others with float32 weights of their own; optimizers that
+round stochastically or sum with compensation; a learning rate of 1e-3 or more, which is also the
+default of torch; float16 weights with a scaler, which `unscale-fp16-gradients` reports. Confidence
+is low in programs with an Accelerator, which may run DeepSpeed, and for weights that are not
+pretrained if the learning rate is not known. That of an option is its default, if no script or page
+gives it another magnitude.
 
 ## Why it hurts
 There is no error. A bfloat16 number has 8 significant bits: an update that is smaller than about

@@ -234,6 +234,7 @@ RULES: tuple[Rule, ...] = (
         pattern=b"",
         calls=frozenset(
             {
+                "*Trainer",
                 "Accelerator",
                 "Adadelta",
                 "Adafactor",
@@ -244,6 +245,7 @@ RULES: tuple[Rule, ...] = (
                 "AdamW",
                 "AdamW8bit",
                 "Adamax",
+                "DPOTrainer",
                 "FusedAdam",
                 "FusedLAMB",
                 "FusedSGD",
@@ -265,7 +267,9 @@ RULES: tuple[Rule, ...] = (
                 "RAdam",
                 "RMSprop",
                 "RMSprop8bit",
+                "RewardTrainer",
                 "Rprop",
+                "SFTTrainer",
                 "SGD",
                 "SGD8bit",
                 "Seq2SeqTrainer",
@@ -283,6 +287,7 @@ RULES: tuple[Rule, ...] = (
         ),
         intraprocedural=frozenset(
             {
+                "*Trainer",
                 "Accelerator",
                 "Adadelta",
                 "Adafactor",
@@ -293,6 +298,7 @@ RULES: tuple[Rule, ...] = (
                 "AdamW",
                 "AdamW8bit",
                 "Adamax",
+                "DPOTrainer",
                 "FusedAdam",
                 "FusedLAMB",
                 "FusedSGD",
@@ -314,7 +320,9 @@ RULES: tuple[Rule, ...] = (
                 "RAdam",
                 "RMSprop",
                 "RMSprop8bit",
+                "RewardTrainer",
                 "Rprop",
+                "SFTTrainer",
                 "SGD",
                 "SGD8bit",
                 "Seq2SeqTrainer",
@@ -756,6 +764,7 @@ RULES: tuple[Rule, ...] = (
         pattern=b"",
         calls=frozenset(
             {
+                "*Trainer",
                 "Accelerator",
                 "Adadelta",
                 "Adafactor",
@@ -1822,6 +1831,7 @@ RULES: tuple[Rule, ...] = (
         pattern=b"",
         calls=frozenset(
             {
+                "*Trainer",
                 "DPOTrainer",
                 "RewardTrainer",
                 "SFTTrainer",

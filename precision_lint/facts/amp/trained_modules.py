@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
+from precision_lint.facts.amp.own_trainers import TRAINERS, extends_trainer
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Argument, Call
 from precision_lint.facts.dtypes.domain.values import Model, Tensor
@@ -22,10 +23,10 @@ from precision_lint.model.frozen import frozen
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
-TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer"})
-
 TRAINING_CALLS = frozenset({"parameters", "prepare", "backward", "train", *TRAINERS}) | OPTIMIZERS
 """The calls that show what is trained."""
+
+_PLAIN = frozenset({"Trainer", "Seq2SeqTrainer"})
 
 
 @frozen
@@ -97,9 +98,10 @@ def optimized(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule
 
 
 def given_to_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule]:
-    """The modules that a `Trainer` of transformers gets."""
+    """The modules that a `Trainer` of transformers gets, or a class of the project like it."""
     for call in calls:
-        if (call.function or "").startswith("transformers.") and call.name in TRAINERS:
+        is_known = (call.function or "").startswith("transformers.") and call.name in _PLAIN
+        if is_known or (call.name in TRAINERS and extends_trainer(call)):
             argument = call.argument(0, "model")
             value = as_module(None if argument is None else argument.value)
             if argument is not None and value is not None:

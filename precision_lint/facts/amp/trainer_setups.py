@@ -1,10 +1,11 @@
-"""Trainers of transformers and TRL whose model and arguments one file makes."""
+"""Trainers of transformers and TRL, and own ones, whose model and arguments one file makes."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
+from precision_lint.facts.amp.own_trainers import TRAINERS, extends_trainer, is_of_library
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.lattice import reading
@@ -22,9 +23,6 @@ _ARGUMENTS: Mapping[str, float] = {
     "RewardConfig": 1e-4,
 }
 """The classes of arguments with their learning rates (transformers 5.23, TRL 1.16)."""
-
-SETUPS = frozenset({"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "RewardTrainer"})
-"""The trainers. Those of other classes may train something else than the model."""
 
 
 @frozen
@@ -65,9 +63,10 @@ class TrainerSetup:
 def trainer_setups(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainerSetup]:
     """The trainers of a file whose model is known, and whose arguments are made in the file."""
     for call in calls:
-        package = (call.function or "").partition(".")[0]
-        if call.name not in SETUPS or package not in {"transformers", "trl"}:
+        if call.name not in TRAINERS or not (is_of_library(call) or extends_trainer(call)):
             continue
+        if "optimizers" in call.keywords or "optimizer_cls_and_kwargs" in call.keywords:
+            continue  # it is given another one
         model, given = call.value(0, "model"), call.argument(1, "args")
         node = calls_by_span(file).get(call.span)
         held = reading(model)

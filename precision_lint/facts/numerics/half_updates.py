@@ -11,9 +11,11 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from precision_lint.facts.amp.frozen_parts import may_freeze
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
+from precision_lint.facts.amp.own_trainers import TRAINERS
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
-from precision_lint.facts.amp.trainer_setups import SETUPS, TrainerSetup, trainer_setups
+from precision_lint.facts.amp.trainer_setups import TrainerSetup, trainer_setups
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Constant, Dictionary, Model, Tensor, Value
@@ -25,9 +27,11 @@ from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
+from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax_tree import calls_by_span
 
 HALF_UPDATES = (
-    OPTIMIZERS | UNSCALING | SETUPS | {"parameters", "named_parameters", "backward", "train"}
+    OPTIMIZERS | UNSCALING | TRAINERS | {"parameters", "named_parameters", "backward", "train"}
 )
 """The calls that show it."""
 
@@ -64,7 +68,6 @@ _OWN_COPY = regex(
     re.IGNORECASE,
 )
 """What keeps float32 weights, rounds stochastically, or trains something else than the weights."""
-_FREEZING = regex(r"requires_grad_\(\s*(?:requires_grad\s*=\s*)?False|requires_grad\s*=\s*False")
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
@@ -93,15 +96,40 @@ class HalfUpdate:
 
 @fact
 def keeps_float32(file: PythonFile) -> bool:
-    """True if something in the file keeps float32 weights, or does not train all of them."""
-    text = file.text.text
-    return _OWN_COPY.search(text) is not None or _FREEZING.search(text) is not None
+    """True if something in the file keeps float32 weights, or does not train all of them.
+
+    What an optimizer does that the file may choose instead (`bf16_stochastic_round=True`) is not
+    done by the others.
+    """
+    return any(_OWN_COPY.search(text) is not None for text in _beside_optimizers(file))
+
+
+def _beside_optimizers(file: PythonFile) -> Iterator[str]:
+    """The text of a file without the calls that make optimizers."""
+    start = 0
+    for span in sorted(span for span, call in calls_by_span(file).items() if _is_optimizer(call)):
+        yield file.text.text[start : span.start]
+        start = max(start, span.end)
+    yield file.text.text[start:]
+
+
+def _is_optimizer(call: ast.Call) -> bool:
+    return callee_name(call) in OPTIMIZERS
 
 
 def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     """The optimizers of a file that update weights in half precision."""
-    found = list(_half_updates(calls, file))
-    yield from found if found and not keeps_float32(file) else ()
+    for update in _half_updates(calls, file):
+        if not keeps_float32(file) and not _is_partial(update.call, file):
+            yield update
+
+
+def _is_partial(call: Call, file: PythonFile) -> bool:
+    """True if an optimizer rounds well, or if what it is given may be frozen."""
+    given = parameters_of(call) or call.argument(0, "model")
+    node = None if given is None else file.node_at(given.span)
+    rounds_well = _OWN_COPY.search(file.text[call.span]) is not None
+    return rounds_well or node is None or may_freeze(node, file)
 
 
 def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
