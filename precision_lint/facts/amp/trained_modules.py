@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from precision_lint.facts.amp.module_paths import optimized_parts
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
 from precision_lint.facts.amp.own_trainers import TRAINERS, extends_trainer
 from precision_lint.facts.context import PythonFile
@@ -95,6 +96,18 @@ def optimized(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule
                 trained = _receiver(call, file)
                 if trained is not None:
                     yield _at_backward(trained, calls)
+        yield from _wholes(optimizer, given, calls, file)
+
+
+def _wholes(
+    optimizer: Call, given: Argument, calls: Sequence[Call], file: PythonFile
+) -> Iterator[TrainedModule]:
+    """The modules of which an optimizer gets parts: a cast of the whole reaches these as well."""
+    backward, node = first_backward(optimizer, calls), file.node_at(given.span)
+    if backward is not None and node is not None:
+        names = {part.partition(".")[0] for part in optimized_parts(node, file)}
+        for name in sorted(names & backward.models.keys()):
+            yield TrainedModule(name, backward.models[name], optimizer)
 
 
 def given_to_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule]:

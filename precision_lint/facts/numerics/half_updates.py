@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from precision_lint.facts.amp.frozen_parts import may_freeze
+from precision_lint.facts.amp.module_paths import may_freeze
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
 from precision_lint.facts.amp.own_trainers import TRAINERS
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler

@@ -32,6 +32,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Value,
     Variable,
 )
+from precision_lint.facts.dtypes.domain.weights import as_module
 from precision_lint.facts.dtypes.interpreter.asked import SETTING_ATTRIBUTE, SETTING_ITEM, Asked
 from precision_lint.facts.dtypes.interpreter.entries import Table
 from precision_lint.facts.dtypes.interpreter.frame import Frame
@@ -358,4 +359,9 @@ def _called(node: ast.Call) -> str:
 
 
 def _models(env: Environment) -> dict[str, Model]:
-    return {name: value for name, value in env.items() if isinstance(value, Model)}
+    modules = ((name, as_module(value)) for name, value in env.items() if _is_module(value))
+    return {name: module for name, module in modules if isinstance(module, Model)}
+
+
+def _is_module(value: Value) -> bool:
+    return isinstance(value, Model | Instance)

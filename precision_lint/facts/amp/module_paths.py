@@ -1,14 +1,16 @@
-"""Which modules a file freezes, and whether an optimizer may get parameters of one of them."""
+"""Which modules the variables of a file are or hold: what an optimizer gets, what is frozen."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
@@ -51,6 +53,50 @@ def may_freeze(given: ast.expr, file: PythonFile) -> bool:
         if not freezing.owners or _meet(_related(freezing.owners, file), trained):
             return True
     return False
+
+
+def optimized_parts(given: ast.expr, file: PythonFile) -> frozenset[str]:
+    """The parts of modules (`model.head`) whose parameters an optimizer gets, in one function.
+
+    A list may be made of them. What is cast to float32 again is left out.
+    """
+    syntax = syntax_tree(file)
+    body = syntax.body(given)
+    asked = {
+        path
+        for name in ("parameters", "named_parameters")
+        for call in syntax.calls(name)
+        if syntax.body(call) is body and isinstance(call.func, ast.Attribute)
+        if (path := dotted(call.func.value)) is not None
+    }
+    parts = frozenset(path for path in asked & _related(_paths(given), file) if "." in path)
+    if not parts or any(_changes_data(node) for node in own_nodes(body)):
+        return frozenset()
+    cast = _cast_in(body, file)
+    return frozenset(path for path in parts if not _meet(frozenset({path}), cast))
+
+
+def _changes_data(node: ast.AST) -> bool:
+    """True for `parameter.data = …`, and for a function that casts what is trained."""
+    match node:
+        case ast.Assign(targets=[ast.Attribute(attr="data")]):
+            return True
+        case ast.Call():
+            return callee_name(node) == "cast_training_params"
+    return False
+
+
+def _cast_in(body: ast.AST, file: PythonFile) -> frozenset[str]:
+    """The parts of modules that a function casts one by one."""
+    syntax = syntax_tree(file)
+    found: set[str] = set()
+    for method in ("to", "float", "type"):
+        for call in syntax.calls(method):
+            is_cast = re.search(r"dtype|float", ast.unparse(call)) is not None
+            if is_cast and syntax.body(call) is body and isinstance(call.func, ast.Attribute):
+                owners = _owners(call.func.value, syntax)
+                found |= {path for path in owners if "." in path}
+    return frozenset(found)
 
 
 @fact
