@@ -88,15 +88,22 @@ def _is_copy_trained(trained: TrainedModule, calls: Sequence[Call], file: Python
 def optimized(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule]:
     """The modules that optimizers are made for, as they are when the first backward pass runs."""
     for optimizer in calls:
-        given = parameters_of(optimizer)
-        if given is None:
-            continue
-        for call in calls:
-            if call.name == "parameters" and _reaches(call, given, optimizer, file):
-                trained = _receiver(call, file)
-                if trained is not None:
-                    yield _at_backward(trained, calls)
-        yield from _wholes(optimizer, given, calls, file)
+        yield from optimized_by(optimizer, calls, file)
+
+
+def optimized_by(
+    optimizer: Call, calls: Sequence[Call], file: PythonFile
+) -> Iterator[TrainedModule]:
+    """The modules that a call makes an optimizer for, if it makes one."""
+    given = parameters_of(optimizer)
+    if given is None:
+        return
+    for call in calls:
+        if call.name == "parameters" and _reaches(call, given, optimizer, file):
+            trained = _receiver(call, file)
+            if trained is not None:
+                yield _at_backward(trained, calls)
+    yield from _wholes(optimizer, given, calls, file)
 
 
 def _wholes(

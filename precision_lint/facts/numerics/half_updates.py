@@ -21,7 +21,8 @@ from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Constant, Dictionary, Model, Tensor, Value
 from precision_lint.facts.dtypes.domain.values import Sequence as Items
 from precision_lint.facts.dtypes.operators.sinks import tensors
-from precision_lint.facts.origin import Origin
+from precision_lint.facts.numerics.bfloat16_runs import cast_in_a_run
+from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings.default_numbers import small_default
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.frozen import frozen
@@ -63,7 +64,7 @@ _STOCK_OF_TRAINERS = frozenset(
 """What the argument `optim` calls them."""
 _OWN_COPY = regex(
     r"deepspeed|megatron|fsdp|fullysharded|fully_shard|master_weight|main_param|fp32_param"
-    r"|stochastic|kahan|copy_stochastic|optimi\b|anyprecision|galore|hqq|\blora|peft|load_in_[48]bit"
+    r"|stochastic|kahan|copy_stochastic|optimi\b|anyprecision|galore|hqq|(?<!non-)\blora|peft|load_in_[48]bit"
     r"|quantization_config|colossalai|fabric\b|lightning",
     re.IGNORECASE,
 )
@@ -139,7 +140,10 @@ def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdat
         if given is None or not _STOCK.fullmatch(call.function or ""):
             continue
         weights = list(tensors(_without_settings(given.value)))
-        update = _update(call, call.name, weights, _rate(call, file), calls)
+        rate = _rate(call, file)
+        update = _update(call, call.name, weights, rate, calls) or _in_a_run(
+            call, rate, calls, file
+        )
         if update is not None and not (scaled and update.dtype == FLOAT16):
             yield update  # of float16 the scaler raises
     if any(call.name == "train" for call in calls):
@@ -175,6 +179,17 @@ def _update(
     is_certain = all(one.must_be(_HALF) for one in weights)
     dtype = BFLOAT16 if BFLOAT16 in dtypes else FLOAT16
     return HalfUpdate(call, optimizer, dtype, origin, rate, _is_loaded(origin, calls), is_certain)
+
+
+def _in_a_run(
+    call: Call, rate: float | None, calls: Sequence[Call], file: PythonFile
+) -> HalfUpdate | None:
+    """An optimizer of weights that are bfloat16 in some runs."""
+    origin = cast_in_a_run(call, calls, file)
+    if origin is None:
+        return None
+    is_loaded = _is_loaded(origin, calls)
+    return HalfUpdate(call, call.name, BFLOAT16, origin, rate, is_loaded, is_certain=True)
 
 
 def _is_changed(origin: Origin, calls: Sequence[Call]) -> bool:
@@ -239,7 +254,17 @@ def _number(value: Value) -> float | None:
     match value:
         case Constant(value=int() | float() as number):
             return float(number)
+        case Setting(choices=choices) if not any(choice.option for choice in choices):
+            return _largest([choice.value for choice in choices])
     return None
+
+
+def _largest(values: Sequence[object]) -> float | None:
+    """The largest of the numbers that configurations give."""
+    try:
+        return max(float(str(value)) for value in values)
+    except ValueError:
+        return None
 
 
 _NOTHING = Items(Constant(None), ())
