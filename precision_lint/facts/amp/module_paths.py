@@ -55,10 +55,12 @@ def may_freeze(given: ast.expr, file: PythonFile) -> bool:
     return False
 
 
-def optimized_parts(given: ast.expr, file: PythonFile) -> frozenset[str]:
+def optimized_parts(given: ast.expr, before: int, file: PythonFile) -> frozenset[str]:
     """The parts of modules (`model.head`) whose parameters an optimizer gets, in one function.
 
-    A list may be made of them. What is cast to float32 again is left out.
+    A list may be made of them. They are taken before an offset, so that what is done to the whole
+    from there on is done to them: layers that are added later stay as they are made. What is cast
+    to float32 again is left out.
     """
     syntax = syntax_tree(file)
     body = syntax.body(given)
@@ -67,7 +69,7 @@ def optimized_parts(given: ast.expr, file: PythonFile) -> frozenset[str]:
         for name in ("parameters", "named_parameters")
         for call in syntax.calls(name)
         if syntax.body(call) is body and isinstance(call.func, ast.Attribute)
-        if (path := dotted(call.func.value)) is not None
+        if (path := dotted(call.func.value)) is not None and file.span_of(call).end < before
     }
     parts = frozenset(path for path in asked & _related(_paths(given), file) if "." in path)
     if not parts or any(_changes_data(node) for node in own_nodes(body)):

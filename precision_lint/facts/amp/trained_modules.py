@@ -111,10 +111,14 @@ def _wholes(
 ) -> Iterator[TrainedModule]:
     """The modules of which an optimizer gets parts: a cast of the whole reaches these as well."""
     backward, node = first_backward(optimizer, calls), file.node_at(given.span)
-    if backward is not None and node is not None:
-        names = {part.partition(".")[0] for part in optimized_parts(node, file)}
-        for name in sorted(names & backward.models.keys()):
-            yield TrainedModule(name, backward.models[name], optimizer)
+    if backward is None or node is None:
+        return
+    for name, model in sorted(backward.models.items()):
+        cast = model.cast
+        if cast is not None and cast.source.path == file.text.path:
+            parts = optimized_parts(node, cast.span.start, file)
+            if any(part.startswith(f"{name}.") for part in parts):
+                yield TrainedModule(name, model, optimizer)
 
 
 def given_to_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule]:
