@@ -11,7 +11,7 @@ from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.statements import own_nodes
-from precision_lint.source.python.syntax import callee_name, dotted
+from precision_lint.source.python.syntax import callee_name, dotted, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _OF_MODULES = frozenset(
@@ -113,12 +113,24 @@ def _found(file: PythonFile) -> Iterator[_Freezing]:
         if any(isinstance(each, ast.Constant) and each.value is False for each in given):
             owner = call.func.value if isinstance(call.func, ast.Attribute) else call
             yield _Freezing(call, _owners(owner, syntax))
+    for call in file.nodes_of(ast.Call):
+        is_made = qualified(call.func, syntax.names).startswith("torch.")  # a tensor of its own
+        if not is_made and any(map(_turns_off, call.keywords)):
+            yield _Freezing(call, frozenset(_paths(call)))
     for node in file.nodes_of(ast.Assign):
         match node:
             case ast.Assign(targets=[ast.Attribute(value=owner, attr="requires_grad")]) if (
                 isinstance(node.value, ast.Constant) and node.value.value is False
             ):
                 yield _Freezing(node, _owners(owner, syntax))
+
+
+def _turns_off(keyword: ast.keyword) -> bool:
+    """True for `set_grad(model, requires_grad=False)`."""
+    match keyword:
+        case ast.keyword(arg="requires_grad", value=ast.Constant(value=False)):
+            return True
+    return False
 
 
 def _owners(node: ast.expr, syntax: SyntaxTree) -> frozenset[str]:
