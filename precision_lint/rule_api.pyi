@@ -166,6 +166,7 @@ from precision_lint.facts.names.texts import texts as texts
 from precision_lint.facts.numerics.averaging import AVERAGING as AVERAGING
 from precision_lint.facts.numerics.averaging import averaged_in_place as averaged_in_place
 from precision_lint.facts.numerics.averaging import may_be_average as may_be_average
+from precision_lint.facts.numerics.bfloat16_runs import may_run_sharded as may_run_sharded
 from precision_lint.facts.numerics.buffers_in_half import (
     positions_of_buffers as positions_of_buffers,
 )

@@ -6,17 +6,21 @@ model whose weights are bfloat16 or float16: loaded so, or cast so, where no cop
 exists. All tensors that the optimizer gets must be known to be in half precision.
 
 Also finds a `Trainer` of transformers or TRL (SFT, DPO, KTO, ORPO, CPO, GRPO, GKD, Reward) that
-gets such a model, with arguments that the file makes and that select a plain optimizer. It is not
-reported where a command of the project starts the program with DeepSpeed, FSDP or a configuration
-of Accelerate.
+gets such a model, with arguments that the file makes and that select a plain optimizer; and a class
+of the project that extends one, and leaves the optimizer and the loop to it. It is not reported
+where a command of the project starts the program with DeepSpeed, FSDP or a configuration of
+Accelerate.
 
-Not reported: files with LoRA, PEFT or quantization, or that freeze weights; DeepSpeed, Megatron,
-FSDP, Lightning and others with float32 weights of their own; optimizers that round stochastically
-or sum with compensation; a learning rate of 1e-3 or more, which is also the default of torch;
-float16 weights with a scaler, which `unscale-fp16-gradients` reports. Confidence is low in programs
-with an Accelerator, which may run DeepSpeed, and for weights that are not pretrained if the
-learning rate is not known. That of an option is its default, if no script or page gives it another
-magnitude.
+Not reported: files with LoRA, PEFT or quantization, or that may freeze some of these weights;
+DeepSpeed, Megatron, FSDP, Lightning and others with float32 weights of their own; optimizers that
+round stochastically or sum with compensation; a learning rate of 1e-3 or more, which is also the
+default of torch; float16 weights with a scaler, which `unscale-fp16-gradients` reports. Confidence
+is low in programs with an Accelerator that no command of the project starts, or where the project
+names DeepSpeed or FSDP; and for weights that are not pretrained if the learning rate is not known.
+That of an option is its default, if no script or page gives it another magnitude.
+
+Weights that a dtype variable casts (`model.to(weight_dtype)`) count where a run chooses `bf16` for
+the Accelerator, and the variable is bfloat16 for that.
 
 ## Why it hurts
 There is no error. A bfloat16 number has 8 significant bits: an update that is smaller than about
@@ -74,6 +78,7 @@ from precision_lint.rule_api import (
     Severity,
     half_updates,
     keeps_float32,
+    may_run_sharded,
     precision_of,
 )
 
@@ -116,7 +121,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             update.call.span,
             f"`{update.optimizer}` updates weights in {update.dtype}"
             + ("" if update.rate is None else f" at a learning rate of {update.rate:g}"),
-            confidence=_confidence(update, calls),
+            confidence=_confidence(update, calls, file),
             why=_WHY[update.dtype],
             related=[update.origin.related, *(site.related for site in update.origin.route)],
             precisions=tuple(filter(None, [precision_of(update.dtype)])),
@@ -131,9 +136,9 @@ _WHY = {
 }
 
 
-def _confidence(update: HalfUpdate, calls: list[Call]) -> Confidence:
-    may_run_deepspeed = any(each.name in {"Accelerator", "prepare"} for each in calls)
+def _confidence(update: HalfUpdate, calls: list[Call], file: PythonFile) -> Confidence:
+    is_prepared = any(each.name in {"Accelerator", "prepare"} for each in calls)
     is_fine_tuned = update.rate is not None or update.is_pretrained
-    if not update.is_certain or may_run_deepspeed or not is_fine_tuned:
+    if not update.is_certain or not is_fine_tuned or (is_prepared and may_run_sharded(file)):
         return Confidence.LOW
     return Confidence.MEDIUM

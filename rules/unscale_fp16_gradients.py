@@ -10,7 +10,8 @@ Finds trainable float16 weights whose gradients are unscaled by a scaler: in a f
   with `autocast_adapter_dtype=False` or if PEFT is pinned below 0.11.
 - All weights: `model.half()` or `from_pretrained(…, torch_dtype=torch.float16)` for a model whose
   `parameters()` are passed to an optimizer, or that is passed to a `Trainer`. The dtype is followed
-  through the project, into the function that loads the model.
+  through the project, into the function that loads the model. A cast of the whole counts for its
+  parts: `model.head.parameters()`, or a list that is made of them.
 - All weights, in a run that a launch script starts: it gives `float16` for the setting of
   `from_pretrained(…, torch_dtype=…)` and turns on `fp16` for a `Trainer`, without DeepSpeed or
   FSDP, and adapters are optional.

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from precision_lint.facts.amp.trainer_setups import SETUPS, trainer_setups
+from precision_lint.facts.amp.own_trainers import TRAINERS
+from precision_lint.facts.amp.trainer_setups import trainer_setups
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Constant
@@ -19,7 +20,7 @@ from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.python.syntax import callee_name
 
-LOADING = SETUPS | {"from_pretrained", "train"}
+LOADING = TRAINERS | {"from_pretrained", "train"}
 """The calls that show it."""
 
 _FLASH = frozenset({"flash_attention_2", "flash_attention_3"})

@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from precision_lint.facts.amp.module_paths import optimized_parts
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
+from precision_lint.facts.amp.own_trainers import TRAINERS, extends_trainer
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Argument, Call
 from precision_lint.facts.dtypes.domain.values import Model, Tensor
@@ -22,10 +24,10 @@ from precision_lint.model.frozen import frozen
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
-TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer"})
-
 TRAINING_CALLS = frozenset({"parameters", "prepare", "backward", "train", *TRAINERS}) | OPTIMIZERS
 """The calls that show what is trained."""
+
+_PLAIN = frozenset({"Trainer", "Seq2SeqTrainer"})
 
 
 @frozen
@@ -86,20 +88,44 @@ def _is_copy_trained(trained: TrainedModule, calls: Sequence[Call], file: Python
 def optimized(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule]:
     """The modules that optimizers are made for, as they are when the first backward pass runs."""
     for optimizer in calls:
-        given = parameters_of(optimizer)
-        if given is None:
-            continue
-        for call in calls:
-            if call.name == "parameters" and _reaches(call, given, optimizer, file):
-                trained = _receiver(call, file)
-                if trained is not None:
-                    yield _at_backward(trained, calls)
+        yield from optimized_by(optimizer, calls, file)
+
+
+def optimized_by(
+    optimizer: Call, calls: Sequence[Call], file: PythonFile
+) -> Iterator[TrainedModule]:
+    """The modules that a call makes an optimizer for, if it makes one."""
+    given = parameters_of(optimizer)
+    if given is None:
+        return
+    for call in calls:
+        if call.name == "parameters" and _reaches(call, given, optimizer, file):
+            trained = _receiver(call, file)
+            if trained is not None:
+                yield _at_backward(trained, calls)
+    yield from _wholes(optimizer, given, calls, file)
+
+
+def _wholes(
+    optimizer: Call, given: Argument, calls: Sequence[Call], file: PythonFile
+) -> Iterator[TrainedModule]:
+    """The modules of which an optimizer gets parts: a cast of the whole reaches these as well."""
+    backward, node = first_backward(optimizer, calls), file.node_at(given.span)
+    if backward is None or node is None:
+        return
+    for name, model in sorted(backward.models.items()):
+        cast = model.cast
+        if cast is not None and cast.source.path == file.text.path:
+            parts = optimized_parts(node, cast.span.start, file)
+            if any(part.startswith(f"{name}.") for part in parts):
+                yield TrainedModule(name, model, optimizer)
 
 
 def given_to_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule]:
-    """The modules that a `Trainer` of transformers gets."""
+    """The modules that a `Trainer` of transformers gets, or a class of the project like it."""
     for call in calls:
-        if (call.function or "").startswith("transformers.") and call.name in TRAINERS:
+        is_known = (call.function or "").startswith("transformers.") and call.name in _PLAIN
+        if is_known or (call.name in TRAINERS and extends_trainer(call)):
             argument = call.argument(0, "model")
             value = as_module(None if argument is None else argument.value)
             if argument is not None and value is not None:

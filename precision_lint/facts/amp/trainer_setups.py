@@ -1,10 +1,11 @@
-"""Trainers of transformers and TRL whose model and arguments one file makes."""
+"""Trainers of transformers and TRL, and own ones, whose model and arguments one file makes."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
+from precision_lint.facts.amp.own_trainers import TRAINERS, extends_trainer, is_of_library
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.lattice import reading
@@ -29,26 +30,13 @@ _ARGUMENTS: Mapping[str, float] = {
 }
 """The classes of arguments with their learning rates (transformers 5.23, TRL 1.16)."""
 
-_TRAINERS: Mapping[str, int] = {
-    "Trainer": 1,
-    "Seq2SeqTrainer": 1,
-    "SFTTrainer": 1,
-    "RewardTrainer": 1,
-    "ORPOTrainer": 1,
-    "CPOTrainer": 1,
-    "DPOTrainer": 2,
-    "KTOTrainer": 2,
-    "GKDTrainer": 2,
-    "GRPOTrainer": 2,
+_POSITIONS: Mapping[str, int] = {
+    **dict.fromkeys(("DPOTrainer", "KTOTrainer", "GKDTrainer", "GRPOTrainer"), 2),
+    **dict.fromkeys(
+        ("Trainer", "Seq2SeqTrainer", "SFTTrainer", "RewardTrainer", "ORPOTrainer", "CPOTrainer"), 1
+    ),
 }
-"""The trainers with the position of their arguments; the model is the first.
-
-Each of them updates the weights of the model in the dtype that they have: with a model in bfloat16
-and `bf16=True`, weights and averages of gradients stay bfloat16 (a step of each on the CPU, torch
-2.13, transformers 5.23, TRL 1.16). Other trainers may train something else than the model.
-"""
-
-SETUPS = frozenset(_TRAINERS)
+"""The positions of the arguments of library trainers (TRL 1.16); the model is the first."""
 
 
 @frozen
@@ -83,10 +71,11 @@ class TrainerSetup:
 def trainer_setups(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainerSetup]:
     """The trainers of a file whose model is known, and whose arguments are made in the file."""
     for call in calls:
-        package = (call.function or "").partition(".")[0]
-        if call.name not in SETUPS or package not in {"transformers", "trl"}:
+        if call.name not in TRAINERS or not (is_of_library(call) or extends_trainer(call)):
             continue
-        given = call.argument(_TRAINERS[call.name], "args")
+        if "optimizers" in call.keywords or "optimizer_cls_and_kwargs" in call.keywords:
+            continue  # it is given another one
+        given = call.argument(_POSITIONS.get(call.name, 1), "args")
         model = reading(call.value(0, "model"))
         arguments = None if given is None else _made(file.node_at(given.span), file)
         if isinstance(model, Model) and arguments and callee_name(arguments) in _ARGUMENTS:

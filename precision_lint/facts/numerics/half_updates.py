@@ -12,23 +12,28 @@ import re
 from collections.abc import Iterator, Sequence
 
 from precision_lint.facts.amp.launch_backends import is_started_with_backend
+from precision_lint.facts.amp.module_paths import may_freeze
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
+from precision_lint.facts.amp.own_trainers import TRAINERS
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
-from precision_lint.facts.amp.trainer_setups import SETUPS, TrainerSetup, trainer_setups
+from precision_lint.facts.amp.trainer_setups import TrainerSetup, trainer_setups
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Constant, Dictionary, Model, Tensor, Value
 from precision_lint.facts.dtypes.domain.values import Sequence as Items
 from precision_lint.facts.dtypes.operators.sinks import tensors
-from precision_lint.facts.origin import Origin
+from precision_lint.facts.numerics.bfloat16_runs import cast_in_a_run
+from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings.default_numbers import small_default
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
+from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax_tree import calls_by_span
 
 HALF_UPDATES = (
-    OPTIMIZERS | UNSCALING | SETUPS | {"parameters", "named_parameters", "backward", "train"}
+    OPTIMIZERS | UNSCALING | TRAINERS | {"parameters", "named_parameters", "backward", "train"}
 )
 """The calls that show it."""
 
@@ -60,12 +65,11 @@ _STOCK_OF_TRAINERS = frozenset(
 """What the argument `optim` calls them."""
 _OWN_COPY = regex(
     r"deepspeed|megatron|fsdp|fullysharded|fully_shard|master_weight|main_param|fp32_param"
-    r"|stochastic|kahan|copy_stochastic|optimi\b|anyprecision|galore|hqq|\blora|peft|load_in_[48]bit"
+    r"|stochastic|kahan|copy_stochastic|optimi\b|anyprecision|galore|hqq|(?<!non-)\blora|peft|load_in_[48]bit"
     r"|quantization_config|colossalai|fabric\b|lightning",
     re.IGNORECASE,
 )
 """What keeps float32 weights, rounds stochastically, or trains something else than the weights."""
-_FREEZING = regex(r"requires_grad_\(\s*(?:requires_grad\s*=\s*)?False|requires_grad\s*=\s*False")
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
@@ -94,15 +98,40 @@ class HalfUpdate:
 
 @fact
 def keeps_float32(file: PythonFile) -> bool:
-    """True if something in the file keeps float32 weights, or does not train all of them."""
-    text = file.text.text
-    return _OWN_COPY.search(text) is not None or _FREEZING.search(text) is not None
+    """True if something in the file keeps float32 weights, or does not train all of them.
+
+    What an optimizer does that the file may choose instead (`bf16_stochastic_round=True`) is not
+    done by the others.
+    """
+    return any(_OWN_COPY.search(text) is not None for text in _beside_optimizers(file))
+
+
+def _beside_optimizers(file: PythonFile) -> Iterator[str]:
+    """The text of a file without the calls that make optimizers."""
+    start = 0
+    for span in sorted(span for span, call in calls_by_span(file).items() if _is_optimizer(call)):
+        yield file.text.text[start : span.start]
+        start = max(start, span.end)
+    yield file.text.text[start:]
+
+
+def _is_optimizer(call: ast.Call) -> bool:
+    return callee_name(call) in OPTIMIZERS
 
 
 def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     """The optimizers of a file that update weights in half precision."""
-    found = list(_half_updates(calls, file))
-    yield from found if found and not keeps_float32(file) else ()
+    for update in _half_updates(calls, file):
+        if not keeps_float32(file) and not _is_partial(update.call, file):
+            yield update
+
+
+def _is_partial(call: Call, file: PythonFile) -> bool:
+    """True if an optimizer rounds well, or if what it is given may be frozen."""
+    given = parameters_of(call) or call.argument(0, "model")
+    node = None if given is None else file.node_at(given.span)
+    rounds_well = _OWN_COPY.search(file.text[call.span]) is not None
+    return rounds_well or node is None or may_freeze(node, file)
 
 
 def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
@@ -112,7 +141,10 @@ def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdat
         if given is None or not _STOCK.fullmatch(call.function or ""):
             continue
         weights = list(tensors(_without_settings(given.value)))
-        update = _update(call, call.name, weights, _rate(call, file), calls)
+        rate = _rate(call, file)
+        update = _update(call, call.name, weights, rate, calls) or _in_a_run(
+            call, rate, calls, file
+        )
         if update is not None and not (scaled and update.dtype == FLOAT16):
             yield update  # of float16 the scaler raises
     if any(call.name == "train" for call in calls):
@@ -153,6 +185,17 @@ def _update(
     is_certain = all(one.must_be(_HALF) for one in weights)
     dtype = BFLOAT16 if BFLOAT16 in dtypes else FLOAT16
     return HalfUpdate(call, optimizer, dtype, origin, rate, _is_loaded(origin, calls), is_certain)
+
+
+def _in_a_run(
+    call: Call, rate: float | None, calls: Sequence[Call], file: PythonFile
+) -> HalfUpdate | None:
+    """An optimizer of weights that are bfloat16 in some runs."""
+    origin = cast_in_a_run(call, calls, file)
+    if origin is None:
+        return None
+    is_loaded = _is_loaded(origin, calls)
+    return HalfUpdate(call, call.name, BFLOAT16, origin, rate, is_loaded, is_certain=True)
 
 
 def _is_changed(origin: Origin, calls: Sequence[Call]) -> bool:
@@ -217,7 +260,17 @@ def _number(value: Value) -> float | None:
     match value:
         case Constant(value=int() | float() as number):
             return float(number)
+        case Setting(choices=choices) if not any(choice.option for choice in choices):
+            return _largest([choice.value for choice in choices])
     return None
+
+
+def _largest(values: Sequence[object]) -> float | None:
+    """The largest of the numbers that configurations give."""
+    try:
+        return max(float(str(value)) for value in values)
+    except ValueError:
+        return None
 
 
 _NOTHING = Items(Constant(None), ())

@@ -160,7 +160,7 @@ class Call:
     models: Mapping[str, Model]
     module: Calls = field(repr=False)
     called: Value = UNKNOWN
-    """The object that is called, if it is one: a module."""
+    """The object that is called, if it is one: a module, or a class of the project."""
     rejections: tuple[Rejection, ...] = ()
     """Layers that the call certainly runs and that reject what they are given."""
     way: tuple[Origin, ...] = ()

@@ -129,7 +129,8 @@ class Asked:
         """What is asked of one file."""
         every = tuple(questions)
         names = frozenset[str]().union(*(each.names for each in every))
-        local, text = aliases(names, module.imports), module.file.text.text
+        text = module.file.text.text
+        local = aliases(names, module.imports, text)
         scalers = {name for name, meant in local.items() if meant in _SCALERS} | _SCALERS & names
         wants_dtypes = any(each.reads_dtypes for each in every) or any(
             called in scalers for _, called in words_called(text)
@@ -241,6 +242,8 @@ def _is_open(call: Call, *, names_torch: bool) -> bool:
     if call.name in _WITH_DTYPES:
         return True
     values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
+    if call.name.endswith("Trainer") and _may_be_own(call):
+        return any(isinstance(value, Unknown | Model) for value in values)
     if call.name == SETTING_ITEM:  # most are of mappings: both have to be tensors, one a known one
         both = (call.receiver, values[1])
         tensors = [one for one in both if isinstance(one, Tensor)]
@@ -271,10 +274,18 @@ def _is_open(call: Call, *, names_torch: bool) -> bool:
     return any(map(may_be_half, values))
 
 
+def _may_be_own(call: Call) -> bool:
+    """True for a trainer whose class may be one of the project, in another file."""
+    package = (call.function or "").partition(".")[0]
+    return isinstance(call.called, Unknown) and package not in _WITH_TRAINERS
+
+
 def _is_given_module(value: Value) -> bool:
     """True for a module whose dtype callers know: `student: nn.Module`."""
     return isinstance(value, Model) and may_be_half(value.parameters)
 
+
+_WITH_TRAINERS = frozenset({"transformers", "trl", "lightning", "pytorch_lightning"})
 
 _OF_ANYTHING = ("numpy.array", "numpy.asarray", "numpy.save", "sklearn.metrics.", "torchvision.")
 """Beginnings of functions of other packages that tensors are given to as often as anything else."""

@@ -22,6 +22,7 @@ from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     UNKNOWN,
     Bottom,
+    ClassObject,
     Constant,
     Dtype,
     Instance,
@@ -31,6 +32,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Value,
     Variable,
 )
+from precision_lint.facts.dtypes.domain.weights import as_module
 from precision_lint.facts.dtypes.interpreter.asked import SETTING_ATTRIBUTE, SETTING_ITEM, Asked
 from precision_lint.facts.dtypes.interpreter.entries import Table
 from precision_lint.facts.dtypes.interpreter.frame import Frame
@@ -121,7 +123,7 @@ class Records:
             name=callee.name,
             function=callee.function,
             receiver=UNKNOWN if callee.is_instance else as_receiver(receiver),
-            called=function if callee.is_instance else UNKNOWN,
+            called=function if callee.is_instance or isinstance(function, ClassObject) else UNKNOWN,
             receiver_span=span_of(method.value) if isinstance(method, ast.Attribute) else None,
             arguments=tuple(one.read() for one in given.arguments),
             keywords={name: one.read() for name, one in given.keywords.items()},
@@ -357,4 +359,9 @@ def _called(node: ast.Call) -> str:
 
 
 def _models(env: Environment) -> dict[str, Model]:
-    return {name: value for name, value in env.items() if isinstance(value, Model)}
+    modules = ((name, as_module(value)) for name, value in env.items() if _is_module(value))
+    return {name: module for name, module in modules if isinstance(module, Model)}
+
+
+def _is_module(value: Value) -> bool:
+    return isinstance(value, Model | Instance)

@@ -19,10 +19,19 @@ _WORD = regex(r"\w*")
 _DEFINING = ("def ", "class ")
 
 
-def aliases(names: frozenset[str], imports: Mapping[str, str]) -> Mapping[str, str]:
+OWN_TRAINER = "*Trainer"
+"""Calls of what is named like a trainer, and is none of those that are asked for by name."""
+
+
+def aliases(names: frozenset[str], imports: Mapping[str, str], text: str) -> Mapping[str, str]:
     """What a file calls some of `names` by: `from torch.amp import GradScaler as Scaler`."""
     imported = {local: name.rpartition(".")[2] for local, name in imports.items()}
-    return {local: name for local, name in imported.items() if name in names and name != local}
+    found = {local: name for local, name in imported.items() if name in names and name != local}
+    if OWN_TRAINER in names:
+        words = {word for _, word in words_called(text)}
+        trainers = {word for word in words if word.endswith("Trainer")} - names
+        found = dict.fromkeys(trainers, OWN_TRAINER) | found
+    return found
 
 
 def holders(names: frozenset[str], text: str) -> Mapping[str, str]:

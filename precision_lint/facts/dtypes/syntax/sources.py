@@ -166,6 +166,9 @@ FLOAT_NAME = regex(
 DTYPE_NAME = regex(r"(?i)d_?type|precision")
 """In names of what holds a dtype, or the name of one: `weight_dtype`, `precision`."""
 
+LEARNING_RATE = regex(r"(?:^|_)(?:lr|learning_rate)$")
+"""Names of parameters that are a learning rate, which callers know although it is a number."""
+
 INTEGRAL_NAME = regex(
     r"(?:^|_)(?:ids?|idx|idxs|index|indexes|indices|mask|masks|labels?|tokens?|positions?|"
     r"lengths?|lens?|counts?|offsets?|seqlens?)$|(?:^|_)(?:ids|masks|tokens)_and_"

@@ -28,11 +28,12 @@ from precision_lint.facts.dtypes.domain.values import (
     Unknown,
     Value,
     Variable,
+    caller_chosen,
     clauses_of,
     perhaps_floating,
 )
 from precision_lint.facts.dtypes.interpreter import defaults
-from precision_lint.facts.dtypes.interpreter.annotations import annotated
+from precision_lint.facts.dtypes.interpreter.annotations import BY_THE_CALLER, annotated
 from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
@@ -114,7 +115,10 @@ def _declared_or_given(
         return value
     is_name = _is_name_of_dtype(value, definition, parameter)
     is_record = isinstance(value, Instance) and not analysis.classes.has_weights(value.definition)
-    is_known_to_callers = is_name or is_record or _is_half_default(value, default)
+    if isinstance(value, Instance) and not is_record:
+        return _of_given_weights(value, given, definition, parameter)
+    is_rate = declared == NON_TENSOR and sources.LEARNING_RATE.search(parameter.arg) is not None
+    is_known_to_callers = is_name or is_record or is_rate or _is_half_default(value, default)
     if is_known_to_callers or isinstance(value, Unknown) or _holds_anything(value):
         return given
     chosen = by_dtypes(lambda one: _chosen_by(given, one), value)
@@ -122,6 +126,15 @@ def _declared_or_given(
         return replace(chosen, is_given=True)
     is_default = isinstance(declared, Unknown) and chosen == value
     return join(value, given) if is_default else chosen
+
+
+def _of_given_weights(
+    module: Instance, given: Variable, definition: Function, parameter: ast.arg
+) -> Instance:
+    """A module of the declared class, with the weights of the one that callers give."""
+    file = definition.module.file
+    origin = Origin(file.text, file.span_of(parameter), BY_THE_CALLER, "caller")
+    return replace(module, parameters=caller_chosen(origin, given))
 
 
 def _is_name_of_dtype(declared: Value, definition: Function, parameter: ast.arg) -> bool:
