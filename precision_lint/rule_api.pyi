@@ -12,6 +12,7 @@ from precision_lint.facts.amp.float16_weights import Float16Weights as Float16We
 from precision_lint.facts.amp.float16_weights import float16_adapters as float16_adapters
 from precision_lint.facts.amp.float16_weights import float16_models as float16_models
 from precision_lint.facts.amp.float16_weights import may_train_float16 as may_train_float16
+from precision_lint.facts.amp.launch_backends import may_run_in_backend as may_run_in_backend
 from precision_lint.facts.amp.load_dtypes import LOADING as LOADING
 from precision_lint.facts.amp.load_dtypes import LoadDtype as LoadDtype
 from precision_lint.facts.amp.load_dtypes import load_dtypes as load_dtypes
@@ -166,7 +167,6 @@ from precision_lint.facts.names.texts import texts as texts
 from precision_lint.facts.numerics.averaging import AVERAGING as AVERAGING
 from precision_lint.facts.numerics.averaging import averaged_in_place as averaged_in_place
 from precision_lint.facts.numerics.averaging import may_be_average as may_be_average
-from precision_lint.facts.numerics.bfloat16_runs import may_run_sharded as may_run_sharded
 from precision_lint.facts.numerics.buffers_in_half import (
     positions_of_buffers as positions_of_buffers,
 )

@@ -78,7 +78,7 @@ from precision_lint.rule_api import (
     Severity,
     half_updates,
     keeps_float32,
-    may_run_sharded,
+    may_run_in_backend,
     precision_of,
 )
 
@@ -139,6 +139,6 @@ _WHY = {
 def _confidence(update: HalfUpdate, calls: list[Call], file: PythonFile) -> Confidence:
     is_prepared = any(each.name in {"Accelerator", "prepare"} for each in calls)
     is_fine_tuned = update.rate is not None or update.is_pretrained
-    if not update.is_certain or not is_fine_tuned or (is_prepared and may_run_sharded(file)):
+    if not update.is_certain or not is_fine_tuned or (is_prepared and may_run_in_backend(file)):
         return Confidence.LOW
     return Confidence.MEDIUM

@@ -1,4 +1,4 @@
-"""Whether the project starts a program with a backend that holds float32 weights and scales."""
+"""Whether a program may run in a backend that has float32 weights and scales by itself."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ _BACKENDS = rb"(?i:deepspeed|fsdp|zero[_-]?[123]|config_file)"
 """Words of commands that choose one. What `accelerate launch --config_file` reads may, too."""
 _ROWS = rb"(?:[^\n]|\\[ ]*\n)*"
 """The rest of a row, and the rows that a backslash adds to it."""
+_NAMED = r"(?i)deepspeed|fsdp|fullysharded|zero_stage|megatron"
+_STARTS = rb"(?:\bpython3?|\btorchrun|\baccelerate\s+launch)\b[^\n]*\b%s\.py\b"
 
 
 @fact
@@ -19,3 +21,19 @@ def is_started_with_backend(file: PythonFile) -> bool:
     name = rb"\b" + re.escape(file.text.path.name).encode()
     pattern = rb"%s%s%s|%s%s%s" % (_BACKENDS, _ROWS, name, name, _ROWS, _BACKENDS)
     return file.project.other_file_matches(pattern) or file.project.page_matches(pattern)
+
+
+@fact
+def may_run_in_backend(file: PythonFile) -> bool:
+    """False for a program that a command starts, in a project that never names a backend.
+
+    An Accelerator runs in one that its user configures, so nothing in the program has to name it.
+    """
+    project, path = file.project, file.text.path
+    named = _NAMED.encode()
+    if project.reaches(path, _NAMED) or project.other_file_matches(named):
+        return True
+    if project.page_matches(named):
+        return True
+    starts = _STARTS % re.escape(path.stem).encode()
+    return not (project.page_matches(starts) or project.other_file_matches(starts))

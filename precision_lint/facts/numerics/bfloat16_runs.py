@@ -18,8 +18,6 @@ from precision_lint.model.regex import regex
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _OF_A_PRECISION = frozenset({BFLOAT16, FLOAT16, FLOAT32})
-_SHARDED = r"(?i)deepspeed|fsdp|fullysharded|zero_stage|megatron"
-_STARTS = r"(?:\bpython3?|\btorchrun|\baccelerate\s+launch)\b[^\n]*\b%s\.py\b"
 _ASKS = regex(r"mixed_precision\W.*bf16|bf16.*\bmixed_precision\b")
 
 
@@ -61,18 +59,3 @@ def _is_for_bfloat16(origin: Origin, file: PythonFile) -> bool:
     around = () if node is None else syntax_tree(file).within_function(node)
     tests = [ast.unparse(each.test) for each in around if isinstance(each, ast.If)]
     return any(_ASKS.search(test) for test in tests[:1])
-
-
-def may_run_sharded(file: PythonFile) -> bool:
-    """False for a program that a command starts, in a project that never names DeepSpeed or FSDP.
-
-    Who starts it so, with weights in float32 beside those of the model, has to configure that.
-    """
-    project, path = file.project, file.text.path
-    pattern = _SHARDED.encode()
-    if project.reaches(path, _SHARDED) or project.other_file_matches(pattern):
-        return True
-    if project.page_matches(pattern):
-        return True
-    start = (_STARTS % path.stem).encode()
-    return not (project.page_matches(start) or project.other_file_matches(start))
