@@ -40,7 +40,7 @@ from precision_lint.facts.runs.unread import Unread, unread
 from precision_lint.facts.runs.untaken_options import untaken
 from precision_lint.model.finding import Confidence, Finding, Place, Span
 from precision_lint.model.frozen import frozen
-from precision_lint.project.discovery import holds_commands, is_copy, kind_of
+from precision_lint.project.discovery import holds_commands, is_copy, is_of_unread_format, kind_of
 from precision_lint.project.files import Project
 from precision_lint.source.shell.words import UNKNOWN
 
@@ -85,7 +85,10 @@ def _seen_in(
 ) -> _Seen:
     seen = _Seen()
     for path in files:
-        if path not in named and (kind_of(path) is None or holds_commands(path)):
+        is_unread = is_of_unread_format(path)
+        if is_unread and path in named:
+            note(f"{path}: the keys of `{path.suffix}` files are not read")
+        if is_unread or (path not in named and (kind_of(path) is None or holds_commands(path))):
             seen.left.update({(path, one.span): one for one in lines_of(path)})
             continue
         try:

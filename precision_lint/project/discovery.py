@@ -289,7 +289,12 @@ def is_copy(path: Path) -> bool:
 def _is_unparsed(path: Path) -> bool:
     if kind_of(path) is not None or _CHECKPOINTS in path.parts:
         return is_copy(path)
-    return path.suffix in _UNPARSED or holds_commands(path)
+    return is_of_unread_format(path) or holds_commands(path)
+
+
+def is_of_unread_format(path: Path) -> bool:
+    """True for a configuration in a format that is not read, such as INI, and for a template."""
+    return kind_of(path) is None and path.suffix.lower() in _UNPARSED
 
 
 def holds_commands(path: Path) -> bool:

@@ -565,6 +565,19 @@ def test_what_cannot_be_parsed_is_listed_line_by_line(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("asked", [(), ("a.ini",)])
+def test_a_file_in_a_format_that_is_not_read_is_listed_line_by_line(
+    asked: tuple[str, ...], tmp_path: Path
+) -> None:
+    text = "[train]\nfp16 = true\nlr = 1e-4\n"
+    ran = run("explain-config", *asked, cwd=project(tmp_path, {"a.ini": text}))
+    assert ran.out.splitlines() == [
+        "a.ini: no framework is known to read it",
+        "  not understood: fp16 = true (a.ini:2); the keys of `.ini` files are not read",
+    ]
+    assert ("a.ini: the keys of `.ini` files are not read" in ran.err) is bool(asked)
+
+
 WRITTEN = """\
 cat > "$CONFIG" <<EOF
 lr: $LR

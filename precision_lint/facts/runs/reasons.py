@@ -23,6 +23,7 @@ from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.understood import Written, written_at
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.settings.given import normal
+from precision_lint.project.discovery import is_of_unread_format
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option
 from precision_lint.source.config.settings_tree import Member
@@ -35,6 +36,7 @@ _NO_PROGRAM = "the program is not in the project"
 _UNKNOWN_PROGRAM = "which program it starts is not known"
 _NO_READER = "no program is seen to read the file"
 _NOT_PARSED = "the file cannot be parsed"
+_NOT_READ = "the keys of `%s` files are not read"
 _NAMES = "nothing reads it: it is printed, or a part of the names of outputs"
 _NEVER_USED = "nothing reads it: the script never uses the variable"
 _BARE_MODEL = "no weights are beside the model: its loader decides what a dtype means"
@@ -133,7 +135,8 @@ def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:
     if isinstance(one.origin, Member) and (tools := tools_given(rest.file.text.path, project)):
         return f"given to `{tools[0]}`, which is not in the project"
     if not isinstance(one.origin, Member):
-        return _NOT_PARSED
+        path = rest.file.text.path
+        return _NOT_READ % path.suffix if is_of_unread_format(path) else _NOT_PARSED
     if is_never_loaded(rest.file, project):
         return f"no code of the project loads {rest.file.format.upper()} files"
     return _NO_READER
