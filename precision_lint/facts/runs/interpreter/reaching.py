@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.runs.interpreter.command_groups import is_another_command
 from precision_lint.facts.runs.interpreter.exits import exits
 from precision_lint.facts.runs.interpreter.mentioned import handed
 from precision_lint.facts.runs.interpreter.questions import Questions
@@ -274,6 +275,8 @@ def _called(
     hops: int,
 ) -> bool | None:
     """Whether a function is called; one that nothing is seen to call may be a callback."""
+    if is_another_command(function, file, evaluator):
+        return False
     owner = syntax.parent(function)
     name = function.name
     made: bool | None = True
