@@ -317,7 +317,8 @@ def test_half_precision(name: str, content: str, uses: bool, tmp_path: Path) -> 
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(content)
-    evidence = ProjectFacts(Project(tmp_path)).half_precision
+    (tmp_path / "kernel.py").write_text("import train\n")
+    evidence = ProjectFacts(Project(tmp_path)).half_precision(tmp_path / "kernel.py")
     assert (evidence is not None) is uses
     if evidence is not None:
         assert evidence.place.path == path
@@ -325,9 +326,9 @@ def test_half_precision(name: str, content: str, uses: bool, tmp_path: Path) -> 
 
 
 def test_evidence_outside_of_tests_comes_first(tmp_path: Path) -> None:
-    (tmp_path / "a_test.py").write_text("torch.bfloat16\n")
+    (tmp_path / "a_test.py").write_text("import model\ntorch.bfloat16\n")
     (tmp_path / "model.py").write_text("\n\ntorch.bfloat16\n")
-    evidence = ProjectFacts(Project(tmp_path)).half_precision
+    evidence = ProjectFacts(Project(tmp_path)).half_precision(tmp_path / "model.py")
     assert evidence is not None
     assert (evidence.place.path.name, evidence.place.start.row) == ("model.py", 3)
 

@@ -96,7 +96,7 @@ QUESTIONS: list[tuple[Callable[[Recording], object], dict[str, str], dict[str, s
     (lambda p: p.version_of("torch"), {"requirements.txt": "torch==2.6.0\n"}, {"d.py": ""}),
     (lambda p: p.release_of("torch"), {"requirements.txt": "torch==2.5.1\n"}, {"d.py": ""}),
     (lambda p: p.lowest_version_of("torch"), {"setup.py": "['torch>=2.1']\n"}, {"d.py": ""}),
-    (lambda p: p.half_precision, {"d.yaml": "bf16: true\n"}, {"d.py": "x = 1\n"}),
+    (lambda p: p.half_precision(p.root / "a.py"), {"d.yaml": "bf16: true\n"}, {"d.py": "x = 1\n"}),
     (lambda p: p.bfloat16_weights, {"d.yaml": "dtype: bf16\n"}, {"d.yaml": "bf16: true\n"}),
     (lambda p: p.setting(("dtype",)), {"d.yaml": "dtype: bf16\n"}, {"d.yaml": "x: bf16\n"}),
     (lambda p: p.variable("P"), {".env": "P=bf16\n"}, {".env": "Q=bf16\n"}),
@@ -208,7 +208,7 @@ def test_facts_can_be_sent_to_another_process(root: Path) -> None:
 
 def test_two_files_record_apart(root: Path) -> None:
     facts = ProjectFacts(Project(root))
-    one = answers(facts, lambda p: (p.version_of("torch"), p.half_precision))
+    one = answers(facts, lambda p: (p.version_of("torch"), p.half_precision(root / "a.py")))
     other = answers(facts, lambda p: (p.variable("P"), p.version_of("triton")))
     assert questions(one) == ["half_precision", "version_of"]
     assert questions(other) == ["variable", "version_of"]
