@@ -9,8 +9,8 @@ from precision_lint.model.memo import fact
 
 _BACKENDS = rb"(?i:deepspeed|fsdp|zero[_-]?[123]|config_file)"
 """Words of commands that choose one. What `accelerate launch --config_file` reads may, too."""
-_ROWS = rb"(?:[^\n]|\\[ ]*\n)*"
-"""The rest of a row, and the rows that a backslash adds to it."""
+_ROWS = rb"(?:[^\n\\]|\\[ ]*\n?)*?"
+"""The beginning of a row, and of the rows that a backslash adds to it."""
 _NAMED = r"(?i)deepspeed|fsdp|fullysharded|zero_stage|megatron"
 _STARTS = rb"(?:\bpython3?|\btorchrun|\baccelerate\s+launch)\b[^\n]*\b%s\.py\b"
 
@@ -19,7 +19,7 @@ _STARTS = rb"(?:\bpython3?|\btorchrun|\baccelerate\s+launch)\b[^\n]*\b%s\.py\b"
 def is_started_with_backend(file: PythonFile) -> bool:
     """True if a command of a script, a configuration or a page names a file and a backend."""
     name = rb"\b" + re.escape(file.text.path.name).encode()
-    pattern = rb"%s%s%s|%s%s%s" % (_BACKENDS, _ROWS, name, name, _ROWS, _BACKENDS)
+    pattern = rb"(?m)^(?=%s%s)%s%s" % (_ROWS, _BACKENDS, _ROWS, name)
     return file.project.other_file_matches(pattern) or file.project.page_matches(pattern)
 
 
