@@ -201,13 +201,19 @@ class Program(Memo):
         from precision_lint.source.python.syntax_tree import syntax_tree
 
         mentioning = [*self.mentioning(name)]
+        is_function = any(
+            isinstance(node, FunctionDefinition) and node.name == name for node in home.tree.body
+        )
         found = [
             (file, call)
             for file, call in calls_in(mentioning, name)
-            if file is home
-            or not isinstance(call.func, ast.Name)
-            or name in syntax_tree(file).names
-            or "import *" in file.text.text
+            if not (is_function and is_of_object(call, file))
+            and (
+                file is home
+                or not isinstance(call.func, ast.Name)
+                or name in syntax_tree(file).names
+                or "import *" in file.text.text
+            )
         ]
         module = home.text.path.stem
         others = {
@@ -238,6 +244,18 @@ def calls_in(files: Iterable[ParsedPython], name: str) -> Iterator[tuple[ParsedP
 
     for file in files:
         yield from ((file, call) for call in syntax_tree(file).calls(name))
+
+
+def is_of_object(call: ast.Call, file: ParsedPython) -> bool:
+    """True for a method of a variable that is no module: `model.train()` calls no `train`."""
+    from precision_lint.source.python.syntax_tree import syntax_tree
+
+    match call.func:
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as owner):
+            root = (dotted(owner) or "").partition(".")[0]
+            is_module = root in syntax_tree(file).names or "import_module" in file.text.text
+            return bool(root) and not is_module
+    return False
 
 
 def keyword_of(call: ast.Call, name: str) -> ast.expr | None:
