@@ -348,7 +348,39 @@ def _loading(scaler: str, scope: ast.AST, saved: ast.expr, tree: ast.Module) -> 
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and _contains(node, saved):
-            yield from (each for each in node.body if isinstance(each, _Function))
+            methods = [each for each in node.body if isinstance(each, _Function)]
+            yield from (each for each in methods if _has_scaler(each, scaler, methods))
+
+
+def _has_scaler(
+    method: ast.AST, scaler: str, methods: Sequence[ast.FunctionDef | ast.AsyncFunctionDef]
+) -> bool:
+    """True if an object has its scaler when a method begins, or the method makes it.
+
+    One that another method than `__init__` makes may not be there yet, and neither may one in a
+    method that `__init__` calls before.
+    """
+    making = [each for each in methods if any(_is_stored(node, scaler) for node in ast.walk(each))]
+    if any(each is method for each in making):
+        return True
+    begin = next((each for each in making if each.name == "__init__"), None)
+    if begin is None or not isinstance(method, _Function):
+        return False
+    called = [
+        node.lineno
+        for node in ast.walk(begin)
+        if isinstance(node, ast.Call) and dotted(node.func) == f"self.{method.name}"
+    ]
+    made = max(node.lineno for node in ast.walk(begin) if _is_stored(node, scaler))
+    return all(line > made for line in called)
+
+
+def _is_stored(node: ast.AST, name: str) -> bool:
+    return (
+        isinstance(node, ast.Name | ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and dotted(node) == name
+    )
 
 
 def _name_beside(key: ast.expr | None, *, is_of_all: bool) -> str:

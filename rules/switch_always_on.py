@@ -6,9 +6,9 @@ Finds options of argparse that are about precision (`--fp16`, `--bf16`, `--use_a
 with `default=True`, `action="store_false"` with `default=False`, and `type=bool` with
 `default=True`.
 
-Not reported: a switch with a second option for the other value (`dest="fp16"`), one that the file
-gives a value later (`args.fp16 = …`, `set_defaults(fp16=False)`, `setattr(args, name, value)`), and
-`type=bool` for parsers of jsonargparse, which read `false`.
+Not reported: a switch with a second option for the other value (`dest="fp16"`, or `--no_amp` next
+to `--amp`), one that the file gives a value later (`args.fp16 = …`, `set_defaults(fp16=False)`,
+`setattr(args, name, value)`), and `type=bool` for parsers of jsonargparse, which read `false`.
 
 ## Why it hurts
 There is no way to turn it off: the program runs in half precision on GPUs that cannot, and a run

@@ -71,6 +71,15 @@ SAVES_ONLY = {
     "another key": FUNCTION.replace("checkpoint['optim']", "checkpoint[args.key]"),
     "another optimizer": FUNCTION.replace("optimizer.load_state", "critic_optimizer.load_state"),
     "from what a call returns": FUNCTION.replace("checkpoint['optim']", "read(args)['optim']"),
+    "the scaler is made in another method": TRAINER.replace(
+        '        self.scaler = torch.amp.GradScaler("cpu")\n', ""
+    ).replace(
+        "        self.optimizer.zero_grad()\n",
+        '        self.scaler = torch.amp.GradScaler("cpu")\n        self.optimizer.zero_grad()\n',
+    ),
+    "loaded in `__init__`, before the scaler is made": TRAINER.replace(
+        "        self.scaler =", '        self.load("a.pt")\n        self.scaler ='
+    ),
     "in another class": TRAINER.replace("    def load(", "class Evaluator:\n    def load("),
 }
 

@@ -49,6 +49,8 @@ def fixed_switches(file: ParsedPython) -> Iterator[FixedSwitch]:
             continue
         if _is_declared_again(switch, calls) or is_written(switch.destination, syntax):
             continue
+        if not found.is_bool and _has_opposite(switch, calls):
+            continue
         yield found
 
 
@@ -109,6 +111,18 @@ def _is_declared_again(switch: _Switch, calls: list[ast.Call]) -> bool:
         if destination(other) == switch.destination:
             return True
     return False
+
+
+def _has_opposite(switch: _Switch, calls: list[ast.Call]) -> bool:
+    """True if the parser has `--no_amp` next to `--amp`: the program may ask for both."""
+    name = switch.found.option.lstrip("-").replace("-", "_")
+    opposites = {f"{word}_{name}" for word in ("no", "disable", "without")} | {f"no{name}"}
+    return any(
+        option.lstrip("-").replace("-", "_") in opposites
+        for other in calls
+        if _receiver(other) == _receiver(switch.found.call)
+        for option in _names(other)
+    )
 
 
 def _receiver(call: ast.Call) -> str:
