@@ -144,8 +144,15 @@ def is_parsed(store: ast.AST, syntax: SyntaxTree) -> bool:
     return False
 
 
-def is_of_weights(holder: ast.expr) -> bool:
-    """True for a tensor of a module: `next(model.parameters()).dtype` reads no setting."""
+def is_of_tensors(node: ast.expr, holder: ast.expr) -> bool:
+    """True for a tensor of a module or of a list: `next(model.parameters()).dtype` and
+    `rewards[0].dtype` read no setting.
+    """
+    match node, holder:
+        case ast.Attribute(), ast.Subscript(
+            slice=ast.Constant(value=int()) | ast.UnaryOp(operand=ast.Constant(value=int()))
+        ):
+            return True
     return any(
         isinstance(each, ast.Call)
         and isinstance(each.func, ast.Attribute)
