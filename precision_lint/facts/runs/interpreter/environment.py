@@ -12,6 +12,7 @@ from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Oc
 from precision_lint.facts.runs.interpreter.here_documents import WrittenFile, written_file
 from precision_lint.facts.runs.interpreter.known import CommandLine, Given, Items, Known, Settings
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.subcommands import is_subcommand, subcommand
 from precision_lint.facts.settings.given import Kind, normal
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.finding import Span
@@ -72,6 +73,8 @@ class RunEnvironment(Memo):
         """
         if name in self.chosen:
             return self._supposed(name)
+        if is_subcommand(name, self.program):
+            return self._subcommand(name)
         if self.opened is not None and name in self.program.opened:
             # Some file, whatever the default: where there is one such option, the one that is open.
             is_one = len(self.program.opened & self.program.options.keys()) == 1
@@ -100,7 +103,12 @@ class RunEnvironment(Memo):
         if self.opened is not None or name in self.chosen:
             return False
         return self.fact(
-            ("silent", name), lambda: self.given(name) is None and not self._below(name)
+            ("silent", name),
+            lambda: (
+                self.given(name) is None
+                and not self._below(name)
+                and not is_subcommand(name, self.program)
+            ),
         )
 
     def _below(self, name: str) -> bool:
@@ -108,7 +116,8 @@ class RunEnvironment(Memo):
 
     def declares(self, name: str) -> bool:
         """True if an option has the name, or may have it."""
-        return name in self.program.options or self.command_line.has(name)
+        is_declared = name in self.program.options or is_subcommand(name, self.program)
+        return is_declared or self.command_line.has(name)
 
     def given(self, name: str) -> Option | None:
         """The words of the command line that set an option, by its name in the program."""
@@ -257,6 +266,14 @@ class RunEnvironment(Memo):
                     MappingSource(file, root), overrides=self.overrides if overrides else {}
                 )
         return None
+
+    def _subcommand(self, name: str) -> Known | None:
+        """The subcommand that the command line names."""
+        word = subcommand(name, self.launch.words, self.program) if self.launch else None
+        if word is None:
+            return None
+        option = Option(name, word.text, (word, word))
+        return Known(word.text, Occurrence(name, word.text, option, self.file))
 
     def _supposed(self, name: str) -> Known | None:
         """An option with the value that is supposed, which is written where it is declared."""
