@@ -9,6 +9,7 @@ from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence, typed
+from precision_lint.facts.runs.interpreter.added_words import added_options
 from precision_lint.facts.runs.interpreter.here_documents import WrittenFile, written_file
 from precision_lint.facts.runs.interpreter.known import CommandLine, Given, Items, Known, Settings
 from precision_lint.facts.runs.interpreter.program import Program
@@ -22,6 +23,7 @@ from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options
 from precision_lint.source.config.settings_tree import Mapping as Tree
 from precision_lint.source.config.settings_tree import mappings
+from precision_lint.source.shell.variables import Word
 from precision_lint.source.shell.words import UNKNOWN, Text
 
 _BOOLEANS = {
@@ -85,7 +87,7 @@ class RunEnvironment(Memo):
         default = self.default(name)
         if option := self.given(name):
             return self._word(name, option, default)
-        if self.has_unknown_words or default is None or name in self.keys_opened:
+        if self._may_be_given(name) or default is None or name in self.keys_opened:
             return None
         for each in (*self._names_of(name), *_negated(name)):
             if each in self.beside:
@@ -341,14 +343,32 @@ class RunEnvironment(Memo):
     @cached_property
     def has_unknown_words(self) -> bool:
         """True if words of the command line are unknown, which may be options."""
-        words = self.launch.words if self.launch else ()
+        return bool(self._unknown_words)
+
+    @cached_property
+    def _unknown_words(self) -> tuple[Word, ...]:
         taken = {id(word) for option in self._options for word in option.words[1:]}
-        return any(
-            UNKNOWN in word.text.partition("=")[0]
+        return tuple(
+            word
+            for word in (self.launch.words if self.launch else ())
+            if UNKNOWN in word.text.partition("=")[0]
             and id(word) not in taken
             and "/" not in word.text
-            for word in words
         )
+
+    @cached_property
+    def perhaps_given(self) -> frozenset[str] | None:
+        """The options that words may give which are unknown; None if these may be any."""
+        found = [added_options(word, self.file) for word in self._unknown_words]
+        known = [names for names in found if names is not None]
+        return frozenset().union(*known) if len(known) == len(found) else None
+
+    def _may_be_given(self, name: str) -> bool:
+        """True if an unknown word may set an option, or a part of a section."""
+        if self.perhaps_given is None:
+            return True
+        names = {*self._names_of(name), *_negated(name)}
+        return any(each in names or each.startswith(f"{name}.") for each in self.perhaps_given)
 
 
 @frozen(slots=False)
@@ -359,7 +379,7 @@ class _OptionWords:
 
     def has(self, name: str) -> bool:
         given = self.run.given(name) is not None
-        return given or self.is_section(name) or self.run.has_unknown_words
+        return given or self.is_section(name) or self.run._may_be_given(name)
 
     def is_section(self, name: str) -> bool:
         return any(word.startswith(f"{name}.") for word in self.run.words)
