@@ -12,9 +12,10 @@ from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Oc
 from precision_lint.facts.runs.interpreter.added_words import added_options
 from precision_lint.facts.runs.interpreter.here_documents import WrittenFile, written_file
 from precision_lint.facts.runs.interpreter.known import CommandLine, Given, Items, Known, Settings
-from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.named_objects import named_object, objects_with
+from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.runs.interpreter.subcommands import is_subcommand, subcommand
-from precision_lint.facts.settings.given import Kind, normal
+from precision_lint.facts.settings.given import Declaration, Kind, normal
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
@@ -110,6 +111,7 @@ class RunEnvironment(Memo):
                 self.given(name) is None
                 and not self._below(name)
                 and not is_subcommand(name, self.program)
+                and not self._is_of_object(name)
             ),
         )
 
@@ -334,11 +336,37 @@ class RunEnvironment(Memo):
         if len(owners) != 1:
             return None  # another parser or class may declare it without a default
         given = found[-1]
+        if self._is_of_object(name):
+            return self._of_object(name, given)
         file = self.program.project.config_files.at(given.origin.source.path)
         if file is None:
             return None
         written = Occurrence(name, given.value, CodePlace(given.origin.span), file)
         return Known(given.value, written)
+
+    def _is_of_object(self, name: str) -> bool:
+        """True if the object that the first word names decides about a default."""
+        declared = self.program.options.get(name, ())
+        return self.launch is not None and any(
+            objects_with(name, given, self.program) for given in declared
+        )
+
+    def _of_object(self, name: str, given: Declaration) -> Known | None:
+        """The default of an option in the object that the first word names."""
+        word = self.positional(1)
+        found = named_object(str(word.value), given, self.program) if word is not None else None
+        if found is None:
+            return None
+        home, call = found
+        own = keyword_of(call, name)
+        file = self.program.project.config_files.at(
+            given.origin.source.path if own is None else home.text.path
+        )
+        if file is None or not isinstance(own, ast.Constant | None):
+            return None
+        value = given.value if own is None else own.value
+        span = given.origin.span if own is None else home.span_of(own)
+        return Known(value, Occurrence(name, value, CodePlace(span), file))
 
     @cached_property
     def has_unknown_words(self) -> bool:
