@@ -77,6 +77,8 @@ _CLOSING = frozenset({"fi", "done", "esac", "}"})
 _LEADING = frozenset({"if", "elif", "then", "else", "while", "until", "do", "!", "time"})
 _DECLARING = frozenset({"export", "readonly", "declare", "typeset", "local"})
 _LOCAL = frozenset({"declare", "typeset", "local"})
+_ENVIRONMENTS = ("/activate", "/etc/profile.d/conda.sh")
+"""The scripts of a virtual environment and of conda set nothing that a training run reads."""
 _READING = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "let", "unset"})
 _ALL_EXPORTED = (["-a"], ["-o", "allexport"])
 _NONE_EXPORTED = (["+a"], ["+o", "allexport"])
@@ -683,7 +685,7 @@ class _Reader:
         if name in _DECLARING:
             self.declare(name, arguments)
         elif name in ("source", "."):
-            self.source_file(arguments, expanded)
+            self.source_file(expanded)
         elif name == "eval":
             texts = [word.traced for word in expanded[1:]]
             blanked = (part for text in texts for part in (text, _blank(text)))
@@ -799,12 +801,11 @@ class _Reader:
             elif not isinstance(word.parts[0], Literal):
                 self.variables.forget_all()  # `export $(cat .env)`
 
-    def source_file(self, arguments: list[RawWord], expanded: tuple[Word, ...]) -> None:
+    def source_file(self, expanded: tuple[Word, ...]) -> None:
         """What a sourced file assigns is assigned here, as far as it can be read."""
-        # A virtual environment's script sets nothing that a training run reads.
-        if arguments and (arguments[0].plain or "").endswith("/activate"):
-            return
         word = expanded[1] if len(expanded) > 1 else None
+        if word is not None and word.text.endswith(_ENVIRONMENTS):
+            return
         if word is not None:
             self.sourced.append(word)
         reference = _reference(word.text) if word is not None else ""

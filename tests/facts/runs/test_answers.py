@@ -16,7 +16,11 @@ def _answers(now: Dependence) -> Answers[int]:
     files = SimpleNamespace(once=lambda key, make: make())
     program = SimpleNamespace(path=Path("a.py"), project=SimpleNamespace(config_files=files))
     run = SimpleNamespace(
-        program=program, has_unknown_words=False, opened=None, is_silent=lambda name: True
+        program=program,
+        has_unknown_words=False,
+        perhaps_given=frozenset(),
+        opened=None,
+        is_silent=lambda name: True,
     )
     return Answers(cast("Any", run), now, "depth")
 

@@ -82,7 +82,8 @@ class Answers(Generic[T]):
         self._now = now
         files = run.program.project.config_files
         # Where a file is open, what nothing else is known of may be its settings.
-        key = (*question, run.program.path, run.has_unknown_words, run.opened is not None)
+        unknown = (run.has_unknown_words, run.perhaps_given)
+        key = (*question, run.program.path, *unknown, run.opened is not None)
         # What is kept for a file keeps no tree alive but its own.
         self._shared: Shared[T] = files.once(key, WeakKeyDictionary)
         self._known: dict[ast.AST, Answer[T]] = {}

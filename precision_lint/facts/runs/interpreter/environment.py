@@ -9,10 +9,13 @@ from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence, typed
+from precision_lint.facts.runs.interpreter.added_words import added_options
 from precision_lint.facts.runs.interpreter.here_documents import WrittenFile, written_file
 from precision_lint.facts.runs.interpreter.known import CommandLine, Given, Items, Known, Settings
-from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.settings.given import Kind, normal
+from precision_lint.facts.runs.interpreter.named_objects import named_object, objects_with
+from precision_lint.facts.runs.interpreter.program import Program, keyword_of
+from precision_lint.facts.runs.interpreter.subcommands import is_subcommand, subcommand
+from precision_lint.facts.settings.given import Declaration, Kind, normal
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
@@ -21,6 +24,7 @@ from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options
 from precision_lint.source.config.settings_tree import Mapping as Tree
 from precision_lint.source.config.settings_tree import mappings
+from precision_lint.source.shell.variables import Word
 from precision_lint.source.shell.words import UNKNOWN, Text
 
 _BOOLEANS = {
@@ -72,6 +76,8 @@ class RunEnvironment(Memo):
         """
         if name in self.chosen:
             return self._supposed(name)
+        if is_subcommand(name, self.program):
+            return self._subcommand(name)
         if self.opened is not None and name in self.program.opened:
             # Some file, whatever the default: where there is one such option, the one that is open.
             is_one = len(self.program.opened & self.program.options.keys()) == 1
@@ -82,7 +88,7 @@ class RunEnvironment(Memo):
         default = self.default(name)
         if option := self.given(name):
             return self._word(name, option, default)
-        if self.has_unknown_words or default is None or name in self.keys_opened:
+        if self._may_be_given(name) or default is None or name in self.keys_opened:
             return None
         for each in (*self._names_of(name), *_negated(name)):
             if each in self.beside:
@@ -100,7 +106,13 @@ class RunEnvironment(Memo):
         if self.opened is not None or name in self.chosen:
             return False
         return self.fact(
-            ("silent", name), lambda: self.given(name) is None and not self._below(name)
+            ("silent", name),
+            lambda: (
+                self.given(name) is None
+                and not self._below(name)
+                and not is_subcommand(name, self.program)
+                and not self._is_of_object(name)
+            ),
         )
 
     def _below(self, name: str) -> bool:
@@ -108,7 +120,8 @@ class RunEnvironment(Memo):
 
     def declares(self, name: str) -> bool:
         """True if an option has the name, or may have it."""
-        return name in self.program.options or self.command_line.has(name)
+        is_declared = name in self.program.options or is_subcommand(name, self.program)
+        return is_declared or self.command_line.has(name)
 
     def given(self, name: str) -> Option | None:
         """The words of the command line that set an option, by its name in the program."""
@@ -258,6 +271,14 @@ class RunEnvironment(Memo):
                 )
         return None
 
+    def _subcommand(self, name: str) -> Known | None:
+        """The subcommand that the command line names."""
+        word = subcommand(name, self.launch.words, self.program) if self.launch else None
+        if word is None:
+            return None
+        option = Option(name, word.text, (word, word))
+        return Known(word.text, Occurrence(name, word.text, option, self.file))
+
     def _supposed(self, name: str) -> Known | None:
         """An option with the value that is supposed, which is written where it is declared."""
         for given in self.program.options.get(name, ()):
@@ -315,23 +336,67 @@ class RunEnvironment(Memo):
         if len(owners) != 1:
             return None  # another parser or class may declare it without a default
         given = found[-1]
+        if self._is_of_object(name):
+            return self._of_object(name, given)
         file = self.program.project.config_files.at(given.origin.source.path)
         if file is None:
             return None
         written = Occurrence(name, given.value, CodePlace(given.origin.span), file)
         return Known(given.value, written)
 
+    def _is_of_object(self, name: str) -> bool:
+        """True if the object that the first word names decides about a default."""
+        declared = self.program.options.get(name, ())
+        return self.launch is not None and any(
+            objects_with(name, given, self.program) for given in declared
+        )
+
+    def _of_object(self, name: str, given: Declaration) -> Known | None:
+        """The default of an option in the object that the first word names."""
+        word = self.positional(1)
+        found = named_object(str(word.value), given, self.program) if word is not None else None
+        if found is None:
+            return None
+        home, call = found
+        own = keyword_of(call, name)
+        file = self.program.project.config_files.at(
+            given.origin.source.path if own is None else home.text.path
+        )
+        if file is None or not isinstance(own, ast.Constant | None):
+            return None
+        value = given.value if own is None else own.value
+        span = given.origin.span if own is None else home.span_of(own)
+        return Known(value, Occurrence(name, value, CodePlace(span), file))
+
     @cached_property
     def has_unknown_words(self) -> bool:
         """True if words of the command line are unknown, which may be options."""
-        words = self.launch.words if self.launch else ()
+        return bool(self._unknown_words)
+
+    @cached_property
+    def _unknown_words(self) -> tuple[Word, ...]:
         taken = {id(word) for option in self._options for word in option.words[1:]}
-        return any(
-            UNKNOWN in word.text.partition("=")[0]
+        return tuple(
+            word
+            for word in (self.launch.words if self.launch else ())
+            if UNKNOWN in word.text.partition("=")[0]
             and id(word) not in taken
             and "/" not in word.text
-            for word in words
         )
+
+    @cached_property
+    def perhaps_given(self) -> frozenset[str] | None:
+        """The options that words may give which are unknown; None if these may be any."""
+        found = [added_options(word, self.file) for word in self._unknown_words]
+        known = [names for names in found if names is not None]
+        return frozenset().union(*known) if len(known) == len(found) else None
+
+    def _may_be_given(self, name: str) -> bool:
+        """True if an unknown word may set an option, or a part of a section."""
+        if self.perhaps_given is None:
+            return True
+        names = {*self._names_of(name), *_negated(name)}
+        return any(each in names or each.startswith(f"{name}.") for each in self.perhaps_given)
 
 
 @frozen(slots=False)
@@ -342,7 +407,7 @@ class _OptionWords:
 
     def has(self, name: str) -> bool:
         given = self.run.given(name) is not None
-        return given or self.is_section(name) or self.run.has_unknown_words
+        return given or self.is_section(name) or self.run._may_be_given(name)
 
     def is_section(self, name: str) -> bool:
         return any(word.startswith(f"{name}.") for word in self.run.words)

@@ -41,6 +41,7 @@ PARSING = frozenset({
 })  # fmt: skip
 _TYPED = {
     "tyro.cli": "",
+    "tyro.extras.overridable_config_cli": "",
     "simple_parsing.parse": "",
     "draccus.parse": "config_path",
     "pyrallis.parse": "config_path",

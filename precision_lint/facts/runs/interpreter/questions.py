@@ -32,6 +32,9 @@ class Questions(Protocol):
     def option(self, name: str) -> Known | None:
         """An option by its name. What is worked out holds for all runs that do not give it."""
 
+    def value(self, node: ast.expr, file: ParsedPython) -> Known | None:
+        """What an expression of a file of the program comes to."""
+
     def noting(self, work: Callable[[], T]) -> tuple[T, tuple[Occurrence, ...]]:
         """What some work comes to, and the settings that are read for it."""
 

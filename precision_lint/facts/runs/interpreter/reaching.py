@@ -14,6 +14,7 @@ from precision_lint.facts.runs.interpreter.exits import exits
 from precision_lint.facts.runs.interpreter.mentioned import handed
 from precision_lint.facts.runs.interpreter.questions import Questions
 from precision_lint.facts.runs.interpreter.reachable import CALLED
+from precision_lint.facts.runs.interpreter.tables import asked_keys
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
@@ -220,9 +221,30 @@ def conditions(node: ast.AST, file: ParsedPython, evaluator: Questions) -> Itera
                     yield judged(value, isinstance(op, ast.And))
             case ast.ExceptHandler() | ast.match_case():
                 yield Condition(None, True, file, None)
+            case ast.Dict(values=values) if inner in values:
+                yield from _of_entry(parent, values.index(inner), file, evaluator)
         if isinstance(parent, FUNCTIONS):
             return
         inner = parent
+
+
+def _of_entry(
+    table: ast.Dict, at: int, file: ParsedPython, evaluator: Questions
+) -> Iterator[Condition]:
+    """What fails for an entry of a table in which a run looks up other entries alone:
+    `COMMANDS[args.command](args)`.
+    """
+    key, asked = table.keys[at], asked_keys(file).get(table, ())
+    match syntax_tree(file).parent(table):
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            is_own = all(other is file for other in evaluator.program.mentioning(name))
+        case _:
+            is_own = False
+    if not asked or not is_own or not isinstance(key, ast.Constant):
+        return
+    known, read = evaluator.noting(lambda: [evaluator.value(each, file) for each in asked])
+    if all(one is not None and one.is_plain and one.value != key.value for one in known):
+        yield Condition(None, True, file, False, read)
 
 
 def _only_raises(statement: ast.stmt) -> bool:

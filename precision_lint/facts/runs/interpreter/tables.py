@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import binding
@@ -26,3 +27,34 @@ def lookups(file: ParsedPython) -> tuple[tuple[ast.Subscript, ast.Dict], ...]:
         (node, table_of(node.value, file)) for node in file.nodes if isinstance(node, ast.Subscript)
     )
     return tuple((node, table) for node, table in found if table is not None)
+
+
+@fact
+def asked_keys(file: ParsedPython) -> Mapping[ast.Dict, tuple[ast.expr, ...]]:
+    """The keys by which a file looks up entries of its tables, of those that it uses for nothing
+    else.
+    """
+    syntax = syntax_tree(file)
+    found: dict[ast.Dict, list[ast.expr] | None] = {}
+    for node in file.nodes:
+        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+            continue
+        if (table := table_of(node, file)) is None:
+            continue
+        keys = found.setdefault(table, [])
+        match syntax.parent(node):
+            case ast.Subscript(slice=key, ctx=ast.Load()) if keys is not None:
+                keys.append(key)
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[right]) if right is node:
+                pass
+            case ast.Attribute(attr="get") as method:
+                match syntax.parent(method):
+                    case ast.Call(func=func, args=[key, *_]) if func is method and keys is not None:
+                        keys.append(key)
+                    case _:
+                        found[table] = None
+            case ast.Attribute(attr="keys"):
+                pass
+            case _:
+                found[table] = None
+    return {table: tuple(keys) for table, keys in found.items() if keys}
