@@ -21,7 +21,7 @@ _TAKING_WORDS = (
 
 
 def is_elsewhere(program: Path, here: Path, project: Recording) -> bool:
-    """True for a program in a folder beside one that has programs, and in which the file is:
+    """True for a program in a folder next to one that has programs, and in which the file is:
     `experiments/perplexity/run.py` for `experiments/speed/configs/a.yaml`.
     """
     shared = next(folder for folder in here.parents if folder in program.parents)

@@ -1,5 +1,5 @@
 """What says that a program opens a file: its name in the program, or that of one with the same keys
-beside it. What a command says is in `giving_commands.py`, and Hydra in `composing_programs.py`.
+next to it. What a command says is in `giving_commands.py`, and Hydra in `composing_programs.py`.
 """
 
 from __future__ import annotations
