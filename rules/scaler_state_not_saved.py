@@ -360,7 +360,7 @@ def _has_scaler(
     One that another method than `__init__` makes may not be there yet, and neither may one in a
     method that `__init__` calls before.
     """
-    making = [each for each in methods if any(_is_stored(node, scaler) for node in ast.walk(each))]
+    making = [each for each in methods if _stores(each, scaler)]
     if any(each is method for each in making):
         return True
     begin = next((each for each in making if each.name == "__init__"), None)
@@ -371,16 +371,19 @@ def _has_scaler(
         for node in ast.walk(begin)
         if isinstance(node, ast.Call) and dotted(node.func) == f"self.{method.name}"
     ]
-    made = max(node.lineno for node in ast.walk(begin) if _is_stored(node, scaler))
+    made = max(node.lineno for node in _stores(begin, scaler))
     return all(line > made for line in called)
 
 
-def _is_stored(node: ast.AST, name: str) -> bool:
-    return (
-        isinstance(node, ast.Name | ast.Attribute)
+def _stores(function: ast.AST, name: str) -> list[ast.Name | ast.Attribute]:
+    """Where a function assigns a variable or an attribute of `self`."""
+    return [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name | ast.Attribute)
         and isinstance(node.ctx, ast.Store)
         and dotted(node) == name
-    )
+    ]
 
 
 def _name_beside(key: ast.expr | None, *, is_of_all: bool) -> str:
