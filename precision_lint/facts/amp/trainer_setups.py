@@ -16,7 +16,7 @@ from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
-_ARGUMENTS: Mapping[str, float] = {
+ARGUMENTS: Mapping[str, float] = {
     "TrainingArguments": 5e-5,
     "Seq2SeqTrainingArguments": 5e-5,
     "SFTConfig": 2e-5,
@@ -78,7 +78,7 @@ def trainer_setups(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainerS
         given = call.argument(_POSITIONS.get(call.name, 1), "args")
         model = reading(call.value(0, "model"))
         arguments = None if given is None else _made(file.node_at(given.span), file)
-        if isinstance(model, Model) and arguments and callee_name(arguments) in _ARGUMENTS:
+        if isinstance(model, Model) and arguments and callee_name(arguments) in ARGUMENTS:
             yield TrainerSetup(call, model, arguments, _rate(arguments, file))
 
 
@@ -87,7 +87,7 @@ def _rate(arguments: ast.Call, file: PythonFile) -> float | None:
     given = next((one.value for one in arguments.keywords if one.arg == "learning_rate"), None)
     match given:
         case None if all(one.arg is not None for one in arguments.keywords):
-            return _ARGUMENTS[callee_name(arguments)]
+            return ARGUMENTS[callee_name(arguments)]
         case ast.Constant(value=int() | float() as rate):
             return float(rate)
     return small_default(given, file)

@@ -65,7 +65,7 @@ _STOCK_OF_TRAINERS = frozenset(
 """What the argument `optim` calls them."""
 _OWN_COPY = regex(
     r"deepspeed|megatron|fsdp|fullysharded|fully_shard|master_weight|main_param|fp32_param"
-    r"|stochastic|kahan|copy_stochastic|optimi\b|anyprecision|galore|hqq|(?<!non-)\blora|peft|load_in_[48]bit"
+    r"|stochastic|kahan|copy_stochastic|optimi\b|anyprecision|galore|hqq|\blora|peft|load_in_[48]bit"
     r"|quantization_config|colossalai|fabric\b|lightning",
     re.IGNORECASE,
 )

@@ -64,3 +64,34 @@ def test_the_place_is_that_of_the_dtype_of_the_message(
     messages = [related.message for related in finding.related]
     assert said in messages
     assert not_said not in messages
+
+
+TWO_LOOPS = """\
+import torch
+from transformers import AutoModelForCausalLM
+
+model = AutoModelForCausalLM.from_pretrained("m", dtype=torch.bfloat16)
+
+
+def scores(rows):
+    found = []
+    for row in rows:
+        for ids in row:
+            out = model(ids).logits.log_softmax(-1)
+            found.append(out[0, 0, 1].item())
+        for ids in row:
+            out = model(ids).logits.log_softmax(-1)
+            found.append(out[0, 0, 2].item())
+    return found
+"""
+
+
+def test_the_use_of_the_same_iteration_is_named_first(tmp_path: Path) -> None:
+    (tmp_path / "case.py").write_text(TWO_LOOPS)
+    project = Project(tmp_path)
+    results = run(Job(project, Settings(select=("MP309",))), files([tmp_path], tmp_path))
+    found = [finding for result in results for finding in result.findings]
+    rows = [
+        [one.place.start.row for one in each.related if "exact" in one.message] for each in found
+    ]
+    assert rows == [[12], [15]]

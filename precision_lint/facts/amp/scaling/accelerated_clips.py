@@ -14,7 +14,9 @@ from collections.abc import Iterator
 
 from precision_lint.facts.amp.launch_backends import is_started_with_backend
 from precision_lint.facts.amp.launched_dtypes import given_choice
+from precision_lint.facts.amp.scaling.plugins import accelerators
 from precision_lint.facts.amp.setting_paths import setting_path
+from precision_lint.facts.amp.trainer_setups import ARGUMENTS
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.settings.fixed_switches import destination
 from precision_lint.facts.settings.vocabulary import names_float16
@@ -96,12 +98,7 @@ def _clip_after(backward: ast.Call, clips: list[ast.Call], syntax: SyntaxTree) -
 
 def _float16(accelerator: ast.expr, file: PythonFile, syntax: SyntaxTree) -> Related | None:
     """What makes an accelerator compute in float16, in a run that the project offers."""
-    made = [
-        call
-        for name in {"Accelerator", *(here for here, of in syntax.names.items() if _is_class(of))}
-        for call in syntax.calls(name)
-        if _is_class(qualified(call.func, syntax.names))
-    ]
+    made = [*accelerators(syntax)]
     for call in made:
         for keyword in call.keywords:
             if keyword.arg == "mixed_precision":
@@ -109,10 +106,6 @@ def _float16(accelerator: ast.expr, file: PythonFile, syntax: SyntaxTree) -> Rel
     if made or not _is_of_trainer(accelerator, syntax):
         return None
     return _of_arguments(file, syntax)
-
-
-def _is_class(name: str) -> bool:
-    return name.startswith("accelerate.") and name.endswith(".Accelerator")
 
 
 def _chosen(
@@ -171,7 +164,8 @@ def _of_arguments(file: PythonFile, syntax: SyntaxTree) -> Related | None:
     """Where the arguments of a Trainer turn on `fp16`: written out, by default, or by a launch."""
     given = [
         keyword.value
-        for call in (*syntax.calls("TrainingArguments"), *syntax.calls("Seq2SeqTrainingArguments"))
+        for name in ARGUMENTS
+        for call in syntax.calls(name)
         for keyword in call.keywords
         if keyword.arg == "fp16"
     ]

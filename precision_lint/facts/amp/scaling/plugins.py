@@ -88,9 +88,7 @@ def ignored(file: PythonFile) -> Iterator[Ignored]:
     if version is not None and version < (0, 17):
         return  # it still made a scaler in bfloat16
     syntax = syntax_tree(file)
-    for call in _calls_of({"Accelerator"}, syntax):
-        if qualified(call.func, syntax.names) not in _ACCELERATORS:
-            continue
+    for call in accelerators(syntax):
         precision = _value(_argument(call, "mixed_precision"), syntax)
         handlers = _value(_argument(call, "kwargs_handlers"), syntax)
         if not isinstance(precision, ast.Constant) or precision.value != "bf16":
@@ -99,6 +97,13 @@ def ignored(file: PythonFile) -> Iterator[Ignored]:
             match _value(each, syntax):
                 case ast.Call() as handler if _sets_up_a_scaler(handler, syntax):
                     yield Ignored(handler, precision)
+
+
+def accelerators(syntax: SyntaxTree) -> Iterator[ast.Call]:
+    """The calls of a file that make an `Accelerator`."""
+    for call in _calls_of({"Accelerator"}, syntax):
+        if qualified(call.func, syntax.names) in _ACCELERATORS:
+            yield call
 
 
 def unchecked_precision(node: ast.Call, file: PythonFile) -> ast.arg | None:
