@@ -1,4 +1,4 @@
-"""Scalers that scale nothing: nothing reads them, or code only asks whether there is one."""
+"""Scalers that scale nothing: nothing reads them, or code only saves them, or asks for one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _MOST_FILES = 12
 """Files that use an attribute of one name; of more, nothing is known."""
+_SAVING = frozenset({"state_dict", "load_state_dict"})
 
 
 def is_idle(made: ast.Call, file: PythonFile) -> bool:
@@ -18,7 +19,7 @@ def is_idle(made: ast.Call, file: PythonFile) -> bool:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return _is_unread(name, made, syntax, file)
         case ast.Assign(targets=[ast.Attribute(attr=name)]):
-            return _is_only_tested(name, file)
+            return _is_only_kept(name, file)
     return False
 
 
@@ -32,23 +33,49 @@ def _is_unread(name: str, made: ast.Call, syntax: SyntaxTree, file: PythonFile) 
     return not is_read and next(file.project.importing(file.text.path, name), None) is None
 
 
-def _is_only_tested(name: str, file: PythonFile) -> bool:
-    """True if the project reads an attribute, and only to ask whether it is there."""
+def _is_only_kept(name: str, file: PythonFile) -> bool:
+    """True if the project reads an attribute, and only to save it or to ask whether it is there."""
     paths = file.project.python_sources_matching(rf"\b{name}\b".encode())
     modules = [*map(file.project.module, paths[:_MOST_FILES])]
     if len(modules) < len(paths) or file.project.is_alone:
         return False
-    tests = 0
+    reads = 0
     for module in modules:
         for node in () if module is None else module.nodes:
             match node:
                 case ast.Constant(value=str(text)) if name in text.split():
-                    return False  # it may be the name of the attribute: `getattr(self, "scaler")`
+                    if module is None or not _is_asked_for(node, syntax_tree(module)):
+                        return False  # it may name the attribute: `getattr(self, "scaler")`
                 case ast.Attribute(attr=attr, ctx=ast.Load()) if attr == name:
-                    if module is None or not is_tested(node, syntax_tree(module)):
+                    if module is None or not _keeps(node, syntax_tree(module)):
                         return False
-                    tests += 1
-    return tests > 0 and None not in modules
+                    reads += 1
+    return reads > 0 and None not in modules
+
+
+def _keeps(node: ast.expr, syntax: SyntaxTree) -> bool:
+    """True where a scaler is tested, saved, loaded, or given to `accelerator.prepare`.
+
+    accelerate 1.15 returns what is no model, optimizer, scheduler or loader as it is.
+    """
+    match syntax.parent(node):
+        case ast.Attribute(attr=method):
+            return method in _SAVING
+        case ast.Call(func=ast.Attribute(attr="prepare"), args=given):
+            return node in given
+    return is_tested(node, syntax)
+
+
+def _is_asked_for(node: ast.AST, syntax: SyntaxTree) -> bool:
+    """True for `hasattr(self, "scaler")`, and for the name of an entry, which is no attribute."""
+    match syntax.parent(node):
+        case ast.Call(func=ast.Name(id="hasattr")):
+            return True
+        case ast.Dict(keys=keys):
+            return node in keys
+        case ast.Subscript(slice=key):
+            return node is key
+    return False
 
 
 def is_tested(node: ast.expr, syntax: SyntaxTree) -> bool:
