@@ -110,7 +110,7 @@ NAMES = {
     "precision_lint.facts.amp.scaling.unsaved_scalers": "UnsavedScaler unsaved_scalers",
     "precision_lint.facts.amp.scaling.unscalers": "unscaler",
     # Names of dtypes
-    "precision_lint.facts.names.compared": "NeverEqual never_equal",
+    "precision_lint.facts.names.compared": "NeverEqual is_never_true never_equal",
     "precision_lint.facts.names.declared": "Text",
     "precision_lint.facts.names.keywords": "Keywords keywords_of",
     "precision_lint.facts.names.mapping": "Entry WrongEntry wrong_entries",

@@ -156,6 +156,7 @@ from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_T
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
 from precision_lint.facts.hardware.gpus import gpu as gpu
 from precision_lint.facts.names.compared import NeverEqual as NeverEqual
+from precision_lint.facts.names.compared import is_never_true as is_never_true
 from precision_lint.facts.names.compared import never_equal as never_equal
 from precision_lint.facts.names.declared import Text as Text
 from precision_lint.facts.names.keywords import Keywords as Keywords

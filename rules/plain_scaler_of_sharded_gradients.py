@@ -47,6 +47,7 @@ from precision_lint.rule_api import (
     Severity,
     SyntaxTree,
     conditions_around,
+    is_never_true,
     makes_grad_scaler,
     qualified,
     regex,
@@ -106,6 +107,7 @@ def _is_on(node: ast.Call, file: PythonFile, syntax: SyntaxTree) -> bool:
             return False
         if keyword.arg == "enabled":
             tests.append(keyword.value)
-            if isinstance(keyword.value, ast.Constant) and not keyword.value.value:
+            is_off = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+            if is_off or is_never_true(keyword.value, file):
                 return False
     return not any(_ABOUT_SHARDING.search(ast.unparse(test)) for test in tests)

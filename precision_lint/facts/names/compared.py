@@ -71,6 +71,14 @@ def never_equal(file: ParsedPython) -> Iterator[NeverEqual]:
                     yield NeverEqual(node, tuple(texts), is_str, givers)
 
 
+def is_never_true(test: ast.expr, file: ParsedPython) -> bool:
+    """True for `dtype == "float16"` where the variable holds a dtype of torch."""
+    return any(
+        each.node is test and isinstance(each.node.ops[0], ast.Eq | ast.In) and not each.givers
+        for each in never_equal(file)
+    )
+
+
 def _texts(op: ast.cmpop, other: ast.expr) -> Iterator[ast.Constant]:
     """The texts that something is compared with."""
     match op, other:
@@ -181,10 +189,26 @@ def _givers(dtype: ast.expr, syntax: SyntaxTree) -> tuple[ast.Call, ...]:
 
 
 def _is_known(value: ast.expr, syntax: SyntaxTree) -> bool:
-    if isinstance(value, ast.Attribute) and value.attr == "dtype":
-        return _is_tensor(value.value, syntax)
-    module, _, name = qualified(value, syntax.names).rpartition(".")
-    return module == "torch" and name in ALIASES
+    """True for a dtype of torch, and for one out of a table of nothing else."""
+    match value:
+        case ast.Attribute(value=owner, attr="dtype"):
+            return _is_tensor(owner, syntax)
+        case ast.Subscript(value=ast.Dict() as table):
+            return _is_table(table, syntax)
+        case ast.Subscript(value=ast.Name() as name):
+            tables = binding(name, syntax)
+            return (
+                isinstance(tables, list)
+                and bool(tables)
+                and all(isinstance(each, ast.Dict) and _is_table(each, syntax) for each in tables)
+            )
+    module, _, last = qualified(value, syntax.names).rpartition(".")
+    return module == "torch" and last in ALIASES
+
+
+def _is_table(table: ast.Dict, syntax: SyntaxTree) -> bool:
+    """True for a table of dtypes of torch, and of nothing else."""
+    return bool(table.values) and all(_is_known(each, syntax) for each in table.values)
 
 
 def _is_tensor(node: ast.expr, syntax: SyntaxTree) -> bool:
