@@ -189,19 +189,33 @@ class ProjectFacts:
         """The clearest use for a file: in the project's own code, or else in its tests.
 
         A Python file that does not run with it says nothing, and neither does a test that names
-        no module or package of the way to it.
+        no module or package of the way to it, nor a script or configuration of other programs.
         """
         from precision_lint.facts.project.evidence import is_any
 
         key = half, path
         if key not in self._evident:
             plain, tests = self._mentioning(half)
-            linked = [
-                one for one in plain if one.suffix != ".py" or self.imports.are_linked(one, path)
-            ]
+            linked = [one for one in plain if self._is_for(one, path)]
             found = (linked, [one for one in tests if self._is_tested_in(one, path)])
             self._evident[key] = self._clearest(found, half, message, is_any)
         return self._evident[key]
+
+    def _is_for(self, source: Path, path: Path) -> bool:
+        """True for a Python file that runs with another one, and for what names a program with it.
+
+        A program may name its configuration instead, or the folder that it is in. A project
+        without programs may be configured by all that it has.
+        """
+        if source.suffix == ".py":
+            return self.imports.are_linked(source, path)
+        programs = sorted(filter(self._is_program, self.imports.above(path)))
+        own = {source.stem, source.parent.name}
+        return self._is_without_programs or any(
+            self.records.of("has word", source, one.stem)
+            or any(self.records.of("has word", one, name) for name in own)
+            for one in programs
+        )
 
     def _is_tested_in(self, test: Path, path: Path) -> bool:
         """True if a test names a file, a file that imports it, or a folder of the file."""
@@ -356,6 +370,10 @@ class ProjectFacts:
         from precision_lint.facts.project.stopping import Stopping
 
         return Stopping(self.project, self.imports, self.records, self.modules.at, self._is_program)
+
+    @cached_property
+    def _is_without_programs(self) -> bool:
+        return not any(map(self._is_program, self.project.python_files))
 
     def _is_program(self, path: Path) -> bool:
         return not self.project.is_secondary(path) and self._matches(path, RUNS)

@@ -85,7 +85,6 @@ def test_no_use(name: str, content: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "then"),
     [
-        ("conf/train.yaml", "a.py"),  # a configuration says it plainest
         ("train.py", "examples/a.py"),
         ("train.py", "a_test.yaml"),
         ("latest.py", "tests/a.py"),  # `test` is a word of a name
@@ -128,7 +127,22 @@ def test_a_file_that_does_not_run_with_a_kernel_says_nothing_of_it(tmp_path: Pat
     facts = write(tmp_path, {"tests/test_kernel.py": f"import kernel\n{use}"})
     assert facts.half_precision(kernel) is not None
     facts = write(tmp_path, {"tests/test_kernel.py": "", "train.yaml": "dtype: bf16\n"})
+    assert facts.half_precision(kernel) is None  # `other.py` does not run with it
+    facts = write(tmp_path, {"train.py": "import kernel\nkernel.run(open('train.yaml'))\n"})
     assert facts.half_precision(kernel) is not None
+
+
+def test_a_configuration_says_it_plainest(tmp_path: Path) -> None:
+    use = "import kernel\nkernel.run(open('conf/train.yaml'), torch.bfloat16)\n"
+    facts = write(tmp_path, {"kernel.py": "", "a.py": use, "conf/train.yaml": "dtype: bf16\n"})
+    evidence = facts.half_precision(tmp_path / "kernel.py")
+    assert evidence is not None
+    assert evidence.place.path == tmp_path / "conf/train.yaml"
+
+
+def test_a_configuration_of_a_project_without_programs_counts(tmp_path: Path) -> None:
+    facts = write(tmp_path, {"kernel.py": "", "train.yaml": "dtype: bf16\n"})
+    assert facts.half_precision(tmp_path / "kernel.py") is not None
 
 
 @pytest.mark.parametrize("content", ["fp16: true\n", "bf16: false\n", "dtype: float16\n"])
