@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,7 +105,7 @@ class PythonFile(ParsedPython):
         elif is_medium or is_proved:
             if (stop := self._stop_before(span, related)) is not None:
                 confidence, related = Confidence.LOW, (*related, stop)
-            elif self._is_uncalled(span):
+            elif self._is_uncalled(span, related):
                 confidence = Confidence.LOW
         if callable(fix):
             fix = fix() if self.project.shows(confidence) else None
@@ -137,25 +137,27 @@ class PythonFile(ParsedPython):
         path = self.text.path
         return bool(functions_around(self, span.start)) and self.project.is_unreached(path)
 
-    def _is_uncalled(self, span: Span) -> bool:
-        """True for a place in a function that no run comes to."""
+    def _is_uncalled(self, span: Span, related: Sequence[Related]) -> bool:
+        """True if no run comes to a place, or to one that the finding is built on."""
         from precision_lint.facts.project.uncalled import is_uncalled
 
-        return is_uncalled(self, span.start, self.project)
+        return any(is_uncalled(file, at, self.project) for file, at in self._places(span, related))
 
     def _stop_before(self, span: Span, related: Sequence[Related]) -> Related | None:
         """What keeps runs from a place, or from one that the finding is built on."""
         from precision_lint.facts.project.never_run import why_never_run
 
-        if (stop := why_never_run(span.start, self, self.project)) is not None:
-            return stop
+        found = (why_never_run(at, file, self.project) for file, at in self._places(span, related))
+        return next(filter(None, found), None)
+
+    def _places(self, span: Span, related: Sequence[Related]) -> Iterator[tuple[ParsedPython, int]]:
+        """A place of this file, and those that a finding is built on, in their files."""
+        yield self, span.start
         for each in related:
             path = each.place.path
-            source = self if path == self.text.path else self._module(path)
-            start = each.place.span.start
-            if source and (stop := why_never_run(start, source, self.project)) is not None:
-                return stop
-        return None
+            file = self if path == self.text.path else self._module(path)
+            if file is not None:
+                yield file, each.place.span.start
 
     def _module(self, path: Path) -> ParsedPython | None:
         return self.project.module(path) if path.suffix == ".py" else None

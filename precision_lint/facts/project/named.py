@@ -16,6 +16,11 @@ from precision_lint.source.python.statements import Definition
 PLAIN_BASES = frozenset({"ABC", "Function", "Generic", "Module", "Protocol", "object"})
 """Bases of other packages: below them, objects are made as usual, and only torch calls methods."""
 
+LIBRARY_BASES = frozenset(
+    {"abc", "lightning", "pytorch_lightning", "torch", "torchvision", "transformers", "typing"}
+)
+"""Packages below whose classes objects are made as usual: a call calls `__init__`."""
+
 _LIBRARIES = sys.stdlib_module_names | {
     *("accelerate", "clip", "datasets", "evaluate", "peft", "timm", "tokenizers", "transformers"),
 }

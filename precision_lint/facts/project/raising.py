@@ -8,30 +8,37 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import TypeAlias
 
+from precision_lint.facts.project.callees import callee, class_of_self, has_class_below, lineage
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.project.named import (
-    PLAIN_BASES,
-    Named,
-    named,
-    own_module,
-    scope_of,
-)
+from precision_lint.facts.project.named import Named, named, own_module, scope_of
+from precision_lint.model.regex import regex
 from precision_lint.source.python.arguments import fits
-from precision_lint.source.python.evaluated import evaluated
+from precision_lint.source.python.evaluated import evaluated, of_annotations, passed
 from precision_lint.source.python.nesting import blocks_around
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Binding
 from precision_lint.source.python.statements import DEFINITIONS, Loop, With, own_nodes, statements
-from precision_lint.source.python.syntax import innermost_name
+from precision_lint.source.python.syntax import callee_name, innermost_name
 from precision_lint.source.python.undefined import shows_all_names, undefined_names
 
-_CALLING_INIT = PLAIN_BASES | {"Dataset"}
-"""Bases of other packages: a call of a class below them calls its `__init__`."""
+_DEEPEST = 5
+"""Calls of calls that are followed."""
 
-_DEEPEST = 4
-"""Bases of bases, and calls of calls, that are followed."""
+_STARTING = frozenset({"spawn", "launch", "start_processes", "notebook_launcher", "Process"})
+"""What starts the functions that it is given."""
+
+_WITHOUT_ATTRIBUTES = frozenset({"ABC", "object", "Protocol", "Generic"})
+"""Bases that give their objects no attributes that code reads."""
+
+_GIVING_ATTRIBUTES = regex(r"__getattr|setattr\(|__dict__|\bvars\(self\)|__slots__|\blocals\(\)")
+_NAMING_OTHERWISE = (
+    rb"(?<![.\w])%b\b|\bas\b[^\n]*\.%b\b|\.%b[ \t]*(?:[^-+*/|&=!<>\n()]*[^=!<>\n()])?=[^=]"
+)
+"""A name that does not follow a dot, or an attribute that may be assigned."""
 
 Raising: TypeAlias = ast.Name | ast.Attribute | ast.Call
 """What raises `NameError`, `AttributeError` or `TypeError`."""
@@ -79,11 +86,16 @@ def _raising_in(
     statement: ast.stmt, file: ParsedPython, project: Recording, depth: int
 ) -> Raising | None:
     undefined = frozenset() if project.is_alone else undefined_names(file)
+    for node in of_annotations(statement):
+        if isinstance(node, ast.Name) and node in undefined:
+            return node
     for node in evaluated(statement):
         match node:
             case ast.Name() if node in undefined:
                 return node
-            case ast.Attribute(value=ast.Name()) if is_missing(node, file, project):
+            case ast.Attribute(value=ast.Name()) if is_missing(
+                node, file, project
+            ) or has_no_such_attribute(node, file, project):
                 return node
             case ast.Call() if misfits(node, file, project) or (
                 depth and _raises(node, file, project, depth - 1)
@@ -94,26 +106,45 @@ def _raising_in(
 
 def _raises(call: ast.Call, file: ParsedPython, project: Recording, depth: int) -> bool:
     """True for a call of a function of the project that raises before it can return."""
-    if not isinstance(call.func, ast.Name):
-        return False
-    match named(call.func, file, project):
-        case Named(ast.FunctionDef(decorator_list=[]) as function, home):
-            key = ("raises", function, depth)
-            return home.fact(key, lambda: _always_raises(function, home, project, depth))
-    return False
+    found = callee(call, file, project)
+    if found is not None:
+        return never_ends(found.function, found.file, project, depth) is not None
+    return callee_name(call) in _STARTING and any(
+        never_ends(each.node, each.file, project, depth) is not None
+        for each in _given(call, file, project)
+    )
 
 
-def _always_raises(
-    function: ast.FunctionDef, home: ParsedPython, project: Recording, depth: int
-) -> bool:
-    if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(function)):
-        return False
-    for statement in function.body:
-        if raising_in(statement, home, project, depth) is not None:
-            return True
-        if any(isinstance(each, ast.Return) for each in statements([statement])):
-            return False
-    return False
+def _given(call: ast.Call, file: ParsedPython, project: Recording) -> Iterator[Named]:
+    """The functions of the project that a call is given."""
+    for argument in (*call.args, *(each.value for each in call.keywords)):
+        for node in walk(argument):
+            if isinstance(node, ast.Name) and (found := named(node, file, project)) is not None:
+                yield found
+
+
+def never_ends(
+    node: ast.AST, home: ParsedPython, project: Recording, depth: int = _DEEPEST
+) -> Raising | None:
+    """What raises in each run of a function or a program, before it comes to its end.
+
+    Loops are taken to run. Of a function that may return before, the rest is not looked at.
+    """
+    if not isinstance(node, ast.FunctionDef | ast.Module):
+        return None
+    key = ("never ends", node, depth)
+    return home.fact(key, lambda: _never_ends(node, home, project, depth))
+
+
+def _never_ends(
+    node: ast.FunctionDef | ast.Module, home: ParsedPython, project: Recording, depth: int
+) -> Raising | None:
+    if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(node)):
+        return None
+    for statement in passed(node.body):
+        if (found := raising_in(statement, home, project, depth)) is not None:
+            return found
+    return None
 
 
 def is_missing(node: ast.Attribute, file: ParsedPython, project: Recording) -> bool:
@@ -130,46 +161,31 @@ def is_missing(node: ast.Attribute, file: ParsedPython, project: Recording) -> b
     return False
 
 
+def has_no_such_attribute(node: ast.Attribute, file: ParsedPython, project: Recording) -> bool:
+    """True for `self.name` that no class around, and nothing else in the project, has."""
+    if not (isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load)):
+        return False
+    owner = class_of_self(node.value, file)
+    if owner is None or node.attr.startswith("__") or project.is_alone:
+        return False
+    every = [*lineage(owner, file, project)]
+    if not all(_shows_attributes(kind, home) for kind, home in every):
+        return False
+    last, _ = every[-1]
+    others = {*map(innermost_name, last.bases)}
+    if not others <= _WITHOUT_ATTRIBUTES or has_class_below(owner, project, mixed=True):
+        return False
+    return not project.python_source_matches(_NAMING_OTHERWISE % ((node.attr.encode(),) * 3))
+
+
+def _shows_attributes(owner: ast.ClassDef, home: ParsedPython) -> bool:
+    """False for a class whose objects may get attributes that no statement names."""
+    first, last = owner.lineno - 1, owner.end_lineno or owner.lineno
+    text = "\n".join(home.text.text.split("\n")[first:last])
+    return not (owner.decorator_list or owner.keywords or _GIVING_ATTRIBUTES.search(text))
+
+
 def misfits(call: ast.Call, file: ParsedPython, project: Recording) -> bool:
     """True for a call of a function or class of the project that does not take its arguments."""
-    if not isinstance(call.func, ast.Name):
-        return False
-    match named(call.func, file, project):
-        case Named(ast.ClassDef() as owner, home):
-            made_by = _initialiser(owner, home, project, _DEEPEST)
-            return made_by is not None and not fits(call, made_by.args, bound=1)
-        case Named(ast.FunctionDef() | ast.AsyncFunctionDef() as function):
-            return not function.decorator_list and not fits(call, function.args)
-    return False
-
-
-def _initialiser(
-    owner: ast.ClassDef, home: ParsedPython, project: Recording, depth: int
-) -> ast.FunctionDef | None:
-    """The method that gets the arguments of a call of a class; None where it may be another one."""
-    methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
-    if owner.decorator_list or owner.keywords or "__new__" in methods or not depth:
-        return None
-    if own := methods.get("__init__"):
-        is_plain = all(
-            innermost_name(base) in _CALLING_INIT
-            or (isinstance(base, ast.Name) and _is_plain(base, home, project, depth))
-            for base in owner.bases
-        )
-        return own if is_plain and not own.decorator_list else None
-    match owner.bases:
-        case [ast.Name() as base]:
-            found = named(base, home, project)
-            if found is not None and isinstance(found.node, ast.ClassDef):
-                return _initialiser(found.node, found.file, project, depth - 1)
-    return None
-
-
-def _is_plain(base: ast.Name, home: ParsedPython, project: Recording, depth: int) -> bool:
-    """True for a base of the project whose classes are made as usual."""
-    found = named(base, home, project)
-    return (
-        found is not None
-        and isinstance(found.node, ast.ClassDef)
-        and _initialiser(found.node, found.file, project, depth - 1) is not None
-    )
+    found = callee(call, file, project)
+    return found is not None and not fits(call, found.function.args, bound=found.bound)

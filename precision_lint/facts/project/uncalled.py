@@ -11,15 +11,16 @@ from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.project.named import PLAIN_BASES, imported_from, scope_of
-from precision_lint.facts.project.raising import misfits, raising_before
+from precision_lint.facts.project.raising import misfits, never_ends, raising_before
 from precision_lint.facts.project.switched_off import switched_off
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.imports import imported_names
+from precision_lint.source.python.nesting import blocks_around
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition
-from precision_lint.source.python.syntax import innermost_name
+from precision_lint.source.python.syntax import innermost_name, is_main
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 CALLED_BY_OTHERS = regex(r"__\w+__|main|cli|app|run|forward|backward|setup_context")
@@ -64,9 +65,24 @@ def is_uncalled(file: ParsedPython, offset: int, project: Recording) -> bool:
     The file is a program, or a part of one.
     """
     around = functions_around(file, offset)
-    if not around or not _is_run(file, project):
+    if not around:
+        return _is_broken_off(offset, file, project)
+    return _is_run(file, project) and not _Search(project).is_live(around[-1], file)
+
+
+def _is_broken_off(offset: int, file: ParsedPython, project: Recording) -> bool:
+    """True for a place outside of functions in a program that raises before its end.
+
+    Who imports the file comes to all that is not its main part.
+    """
+    if project.users(file.text.path) and not _is_in_main_part(offset, file):
         return False
-    return not _Search(project).is_live(around[-1], file)
+    return never_ends(file.tree, file, project) is not None
+
+
+def _is_in_main_part(offset: int, file: ParsedPython) -> bool:
+    around = [block[before] for block, before in blocks_around(offset, file) if before < len(block)]
+    return bool(around) and isinstance(around[0], ast.If) and is_main(around[0])
 
 
 def _is_run(file: ParsedPython, project: Recording) -> bool:
@@ -102,6 +118,8 @@ class _Search:
         owner = syntax_tree(file).body(node)
         if isinstance(node, ast.Assign):
             return self._is_used(node, owner, file)
+        if never_ends(node, file, self._project) is not None:
+            return False
         if isinstance(owner, Definition) and not self.is_live(owner, file):
             return False
         if any(innermost_name(each) not in _KEEPING for each in node.decorator_list):
@@ -123,9 +141,8 @@ class _Search:
             return True
         if not isinstance(owner, ast.Module | ast.ClassDef):
             return False  # a function inside of another one
-        if self._project.page_matches(rb"\b%b\b" % name):
-            return True
-        if self._project.other_file_matches(rb"[.:/\"']%b\b|\b%b\(" % (name, name)):
+        as_code = rb"[.:/\"'`]%b\b|\b%b\(" % (name, name)
+        if self._project.page_matches(as_code) or self._project.other_file_matches(as_code):
             return True
         others = self._project.python_sources_matching(rb"\b%b\b" % name)
         for count, path in enumerate(each for each in others if each != file.text.path):
@@ -161,12 +178,15 @@ class _Search:
         project, path = self._project, user.text.path
         if _is_of_type(use, user):
             return False
-        if not all(self.is_live(each, user) for each in _definitions_around(use, user)):
+        around = [*_definitions_around(use, user)]
+        if not all(self.is_live(each, user) for each in around):
             return False
         call = syntax_tree(user).parent(use)
         if isinstance(call, ast.Call) and call.func is use and misfits(call, user, project):
             return False
         start, stop = user.span_of(use).start, project.stop(path)
+        if not around and _is_broken_off(start, user, project):
+            return False
         is_after = stop is not None and stop.end <= start
         is_off = is_after or switched_off(start, user, project) is not None
         return not is_off and raising_before(start, user, project) is None

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from precision_lint.source.python.nodes import children
-from precision_lint.source.python.statements import FUNCTIONS, blocks
-from precision_lint.source.python.syntax import with_defaults
+from precision_lint.source.python.nodes import children, walk
+from precision_lint.source.python.statements import (
+    DEFINITIONS,
+    FUNCTIONS,
+    Loop,
+    Try,
+    With,
+    blocks,
+    is_leaving,
+    own_statements,
+)
+from precision_lint.source.python.syntax import is_main, parameters, with_defaults
 
 
 def evaluated(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -15,14 +24,27 @@ def evaluated(statement: ast.stmt) -> Iterator[ast.AST]:
 
     Of a compound statement those of its head: the test of `if` and `while`, the iterable of `for`,
     the first context of `with`, the decorators, defaults and bases of a definition, and what the
-    body of a class evaluates. Of `a and b`, `a if b else c` and comprehensions what is evaluated
-    first. Annotations are left out: many files postpone them, and so does Python 3.14.
+    body of a class evaluates. Of `a and b` and `a if b else c` what is evaluated first. Of a list
+    that a comprehension makes without conditions also its element, as `passed` goes into loops.
+    Annotations are left out: see `of_annotations`.
     """
     pending: list[ast.AST] = [*_heads(statement)][::-1]
     while pending:
         node = pending.pop()
         yield node
         pending += [*_below(node)][::-1]
+
+
+def of_annotations(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The annotations of a function, which Python evaluates with it, unless they are postponed.
+
+    Many files postpone them, and so does Python 3.14.
+    """
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        given = (each.annotation for each in parameters(statement.args))
+        for each in (*given, statement.returns):
+            if each is not None:
+                yield from walk(each)
 
 
 def _heads(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -52,7 +74,42 @@ def _below(node: ast.AST) -> Iterator[ast.AST]:
             yield first
         case ast.Compare(left=left, comparators=[first, *_]):
             yield from (left, first)
+        case ast.ListComp(elt=element, generators=[ast.comprehension(iter=first, ifs=[])]):
+            yield from (first, element)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             yield node.generators[0].iter
         case _ if not isinstance(node, FUNCTIONS):
             yield from children(node)
+
+
+def passed(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The statements that each run comes to which goes through a body, in their order.
+
+    It goes into `with`, and at least once into a loop. Of a branch only the test is evaluated, but
+    for `if __name__ == "__main__":`. What comes after a conditional `return` may be left out.
+    """
+    found: list[ast.stmt] = []
+    _pass(body, found)
+    return found
+
+
+def _pass(body: Sequence[ast.stmt], found: list[ast.stmt]) -> bool:
+    """Adds what a run comes to; False if it may leave the function before the end of a body."""
+    for statement in body:
+        found.append(statement)
+        if is_leaving(statement):
+            return False
+        inside: Sequence[ast.stmt] = ()
+        if isinstance(statement, With | Loop) or (
+            isinstance(statement, ast.If) and is_main(statement)
+        ):
+            inside = statement.body
+        elif isinstance(statement, Try) and not statement.handlers:
+            inside = [*statement.body, *statement.finalbody]
+        may_return = not isinstance(statement, DEFINITIONS) and any(
+            isinstance(each, ast.Return) for each in own_statements([statement])
+        )
+        is_through = _pass(inside, found)
+        if may_return or not (is_through or isinstance(statement, Loop)):
+            return False
+    return True

@@ -7,6 +7,7 @@ import builtins
 
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
+from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Step, scopes_in
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -25,8 +26,6 @@ _OF_TOOLS = frozenset(
 
 _MOST = 3
 """A file that lacks more names is part of a larger one, or shows how something is used."""
-
-_UNEVALUATED = frozenset({"annotation", "returns"})
 
 
 def shows_all_names(file: ParsedPython) -> bool:
@@ -50,12 +49,13 @@ def undefined_names(file: ParsedPython) -> frozenset[ast.Name]:
     """
     if _binds_otherwise(file):
         return frozenset()
+    is_postponed = imported_names(file).get("annotations") == "__future__.annotations"
     found = [
         reference.root
         for reference in scopes_in(file).references
         if not _is_known(reference.names[0])
         and not reference.scope.lookup(reference.names[0])[1]
-        and not _is_unevaluated(reference.at)
+        and not _is_unevaluated(reference.at, is_postponed)
     ]
     return frozenset(found if len({each.id for each in found}) <= _MOST else ())
 
@@ -64,6 +64,11 @@ def _is_known(name: str) -> bool:
     return name in _OF_TOOLS or hasattr(builtins, name) or name.startswith("__")
 
 
-def _is_unevaluated(at: Step) -> bool:
-    """True in an annotation, which may be postponed."""
-    return any(step.field in _UNEVALUATED for step in at.upwards)
+def _is_unevaluated(at: Step, is_postponed: bool) -> bool:
+    """True in the annotation of a variable, and in one of a function if a file postpones these."""
+    for step in at.upwards:
+        if step.field == "returns":
+            return is_postponed
+        if step.field == "annotation":
+            return is_postponed or isinstance(step.node, ast.AnnAssign)
+    return False

@@ -16,6 +16,10 @@ class Actor(nn.Module):
     def __init__(self, model, t=1.0):
         self.t = t
 """
+OWNER = """\
+class A:
+    def f(self, x):
+"""
 RAISING = [
     ("a name that a module does not have", "import actors\nactors.missing()\nhere\n"),
     ("the same, by another name", "import actors as a\nx = a.missing\nhere\n"),
@@ -33,6 +37,34 @@ RAISING = [
     ("a missing argument", f"{ACTOR}Actor(t=2.0)\nhere\n"),
     ("too many arguments", "def f(x):\n    return x\nf(1, 2)\nhere\n"),
     ("of a class in another file", "from actors import Critic\nCritic(1, bf16=True)\nhere\n"),
+    ("in an annotation", "def f(x: missing):\n    return x\nhere\n"),
+    ("in a list of many", "import os\nx = [missing for n in os.listdir('.')]\nhere\n"),
+    (
+        "in a loop of what is called",
+        "def f(xs):\n    for x in xs:\n        missing(x)\nf([1])\nhere\n",
+    ),
+    ("after a condition", "def f(x):\n    if x:\n        print(x)\n    missing()\nf(1)\nhere\n"),
+    ("in a context", "def f(x):\n    with open(x) as g:\n        missing(g)\nf(1)\nhere\n"),
+    (
+        "in what is started",
+        "from lib import mp\ndef f(n):\n    missing(n)\nmp.spawn(f, args=(1,))\nhere\n",
+    ),
+    ("in an initialiser", "class A:\n    def __init__(self):\n        missing()\nA()\nhere\n"),
+    ("in a method of an object", f"{OWNER}        missing()\na = A()\na.f(1)\nhere\n"),
+    ("too much for a method of an object", f"{OWNER}        return x\na = A()\na.f(1, 2)\nhere\n"),
+    ("too much for one's own method", f"{OWNER}        self.f(1, 2)\n        here\n"),
+    ("too much for a method of a class", f"{OWNER}        return x\nA.f(1, 2, 3)\nhere\n"),
+    (
+        "in what a method of a class makes",
+        "class A:\n    def __init__(self):\n        missing()\n"
+        "    @classmethod\n    def make(cls):\n        return cls()\nA.make()\nhere\n",
+    ),
+    ("an attribute that nothing has", f"{OWNER}        self.g()\n        here\n"),
+    (
+        "of a class of a library",
+        "from torch.utils.data import IterableDataset\nclass A(IterableDataset):\n"
+        "    def __init__(self, paths):\n        self.paths = paths\nA(names=1)\nhere\n",
+    ),
     ("of the initialiser of a base", "from actors import Other\nOther(1, bf16=True)\nhere\n"),
 ]
 PASSING = [
@@ -49,13 +81,59 @@ PASSING = [
     ("after a return", "def f(x):\n    if x:\n        return\n    missing()\nf(1)\nhere\n"),
     ("in a generator", "def f():\n    missing()\n    yield 1\nf()\nhere\n"),
     ("in what calls itself", "def f():\n    f()\nf()\nhere\n"),
+    (
+        "an attribute that something sets",
+        f"{OWNER}        self.g()\n        here\ndef set_up(a):\n    a.g = print\n",
+    ),
+    (
+        "an attribute that a context binds",
+        f"{OWNER}        with open(x) as self.g:\n            self.g.read()\n            here\n",
+    ),
+    (
+        "an attribute of a class below",
+        f"{OWNER}        self.g()\n        here\nclass B(A):\n    def g(self):\n        pass\n",
+    ),
+    (
+        "an attribute that a library may have",
+        f"from lib import Base\n{OWNER.replace('A:', 'A(Base):')}        self.g()\n        here\n",
+    ),
+    (
+        "an attribute of a class that is mixed in",
+        f"from lib import Base\n{OWNER}        self.g()\n        here\n"
+        "class B(A, Base):\n    pass\n",
+    ),
+    (
+        "an attribute by its name",
+        f"{OWNER}        setattr(self, x, 1)\n        self.g()\n        here\n",
+    ),
+    (
+        "a method that another class has, too",
+        f"{OWNER}        self.f(1, 2)\n        here\n"
+        "class B(A):\n    def f(self, x, y):\n        pass\n",
+    ),
+    (
+        "a method that is replaced",
+        f"import torch\n{OWNER}        return x\na = A()\na.f = print\na.f(1, 2)\nhere\n",
+    ),
+    (
+        "an object that may be another",
+        f"import os\n{OWNER}        return x\na = A()\na = os\na.f(1, 2)\nhere\n",
+    ),
+    (
+        "of a function that starts nothing",
+        "from lib import keep\ndef f(n):\n    missing(n)\nkeep(f)\nhere\n",
+    ),
+    (
+        "in what is tried",
+        "def f():\n    try:\n        missing()\n    except Exception:\n        pass\nf()\nhere\n",
+    ),
     ("in a method", "class A:\n    def f(self):\n        missing()\nhere\n"),
     (
         "in an annotation",
         "import actors\ndef f(x: actors.missing) -> actors.missing:\n    return x\nhere\n",
     ),
     ("in a lambda", "f = lambda: missing()\nhere\n"),
-    ("in what is repeated", "x = [missing for _ in range(0)]\nhere\n"),
+    ("in what is repeated", "import os\nx = [missing for n in os.listdir('.') if n]\nhere\n"),
     ("tried", "try:\n    missing()\nexcept NameError:\n    pass\nhere\n"),
     ("with all arguments", f"{ACTOR}Actor(1, t=2.0)\nhere\n"),
     (
@@ -64,7 +142,7 @@ PASSING = [
     ),
     (
         "of a class that is made otherwise",
-        f"{ACTOR.replace('nn.Module', 'nn.Other')}Actor(1, bf16=True)\nhere\n",
+        f"from lib import Other\n{ACTOR.replace('nn.Module', 'Other')}Actor(1, bf16=True)\nhere\n",
     ),
     ("decorated", "from lib import patched\n@patched\ndef f(x):\n    return x\nf(1, 2)\nhere\n"),
     ("bound twice", "def f(x):\n    return x\nf = print\nf(1, 2)\nhere\n"),

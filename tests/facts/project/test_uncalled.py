@@ -20,7 +20,7 @@ CASES = [
     ("a test calls it", SCORE, {"main.py": MAIN, "tests/test_a.py": "score(1)\n"}, True),
     ("its file calls it", f"{SCORE}score(1)\n", {"main.py": MAIN}, False),
     ("another file calls it", SCORE, {"main.py": f"{MAIN}    models.score(1)\n"}, False),
-    ("a table names it", SCORE, {"main.py": f"{MAIN}    run('score')\n"}, False),
+    ("a table names it", SCORE, {"main.py": f"{MAIN}    print('score')\n"}, False),
     ("a page names it", SCORE, {"main.py": MAIN, "README.md": "Call `score(x)`.\n"}, False),
     ("there is no program", SCORE, {"main.py": "import models\nmodels.used()\n"}, False),
     ("the program is another one", SCORE, {"main.py": MAIN.replace("models", "others")}, False),
@@ -118,12 +118,60 @@ CASES = [
         },
         False,
     ),
+    (
+        "it never ends",
+        "def score(x):\n    missing(x)\n    return x\nscore(1)\n",
+        {"main.py": MAIN},
+        True,
+    ),
+    (
+        "a program that raises later",
+        SCORE,
+        {"main.py": f"{MAIN}    models.score(1)\n    for x in range(3):\n        missing(x)\n"},
+        True,
+    ),
+    (
+        "another one that does not",
+        SCORE,
+        {
+            "main.py": f"{MAIN}    models.score(1)\n    missing.f()\n",
+            "other.py": f"{MAIN}    models.score(1)\n",
+        },
+        False,
+    ),
+    (
+        "a program that may return before it raises",
+        SCORE,
+        {
+            "main.py": "import models\ndef main(x):\n    models.score(1)\n"
+            "    if x:\n        return\n    missing.f()\nif __name__ == '__main__':\n    main(1)\n"
+        },
+        False,
+    ),
+    (
+        "a page has a word like it",
+        SCORE,
+        {"main.py": MAIN, "README.md": "The score is high.\n"},
+        True,
+    ),
     ("called by Python", SCORE.replace("score", "__call__"), {"main.py": MAIN}, False),
     (
         "inside a function that nobody calls",
         "def outer():\n    def used():\n        return 2\n    used()\n",
         {"main.py": MAIN},
         True,
+    ),
+]
+
+
+SCRIPTS = [
+    ("that ends", "return_ = 1\n", {}, False),
+    ("that raises before its end", "return_ = 1\nmissing.f()\n", {}, True),
+    (
+        "whose main part raises, and which another one imports",
+        "return_ = 1\nif __name__ == '__main__':\n    missing.f()\n",
+        {"main.py": "import models\nprint(models)\n"},
+        False,
     ),
 ]
 
@@ -162,7 +210,10 @@ METHODS = [
 
 
 def _is_uncalled(source: str, files: dict[str, str], root: Path) -> bool:
-    for name, content in {"models.py": source + USED, **files}.items():
+    for name, content in {
+        "models.py": f"{source}{USED}" if "score" in source else source,
+        **files,
+    }.items():
         path = root / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(content)
@@ -177,6 +228,15 @@ def _is_uncalled(source: str, files: dict[str, str], root: Path) -> bool:
 )
 def test_functions(source: str, files: dict[str, str], expected: bool, tmp_path: Path) -> None:
     assert _is_uncalled(source, files, tmp_path) is expected
+
+
+@pytest.mark.parametrize(
+    ("source", "files", "expected"),
+    [case[1:] for case in SCRIPTS],
+    ids=[case[0] for case in SCRIPTS],
+)
+def test_scripts(source: str, files: dict[str, str], expected: bool, tmp_path: Path) -> None:
+    assert _is_uncalled(source, {"other.py": "x = 1\n", **files}, tmp_path) is expected
 
 
 @pytest.mark.parametrize(

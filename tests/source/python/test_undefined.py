@@ -43,7 +43,11 @@ DEFINED = [
     ("by `locals`", "locals()['options'] = {}\nprint(options)\n"),
     ("by `exec` in a branch", "if __name__:\n    exec('batch_size = 1')\nprint(batch_size)\n"),
     ("by `globals`", "globals().update(options={})\nprint(options)\n"),
-    ("only an annotation", "def f(x: Missing) -> Missing:\n    y: Missing = x\n    return y\n"),
+    ("an annotation of a variable", "def f(x):\n    y: Missing = x\n    return y\n"),
+    (
+        "a postponed annotation",
+        "from __future__ import annotations\ndef f(x: Missing) -> Missing:\n    return x\n",
+    ),
     ("by IPython", "get_ipython().run_line_magic('matplotlib', 'inline')\n"),
     (
         "an excerpt",
