@@ -6,6 +6,7 @@ import ast
 import copy
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from precision_lint.source.python.syntax import compared_with_texts
 from precision_lint.source.python.truth import connected, implied, opposite
@@ -71,8 +72,12 @@ def without(names: frozenset[str], assumed: PathConditions) -> PathConditions:
     return {text: value for text, value in assumed.items() if not mentions(text, names)}
 
 
+@lru_cache(maxsize=1 << 14)
 def mentions(text: str, names: frozenset[str]) -> bool:
-    """True if a condition mentions one of some variables or attributes (`self.step`)."""
+    """True if a condition mentions one of some variables or attributes (`self.step`).
+
+    The states of a step have few texts, and meet the same assignments again and again.
+    """
     return any(re.search(rf"(?<![\w.]){re.escape(name)}\b", text) for name in names)
 
 
