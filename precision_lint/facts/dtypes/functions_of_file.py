@@ -168,7 +168,7 @@ class FunctionsOfFile:
 
     def is_layer(self, function: ast.expr) -> bool:
         """True for an attribute that may hold a layer with weights."""
-        named = (each.attr for each in ast.walk(function) if isinstance(each, ast.Attribute))
+        named = (each.attr for each in walk(function) if isinstance(each, ast.Attribute))
         return any(not LAYERS.isdisjoint(self.held.get(name, ())) for name in named)
 
     def is_embedding(self, function: ast.expr) -> bool:

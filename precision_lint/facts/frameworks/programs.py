@@ -22,6 +22,7 @@ from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 from precision_lint.model.trace import Question, repeat, traced
 from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 
 _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "prepare"})
@@ -121,7 +122,7 @@ def _holds(test: ast.expr, option: Callable[[str], bool | None]) -> bool | None:
     """Whether a condition holds with the options of a run."""
     switches = {
         ast.unparse(node): value
-        for node in ast.walk(test)
+        for node in walk(test)
         if isinstance(node, ast.Attribute) and (value := option(node.attr)) is not None
     }
     return truth(test, switches)

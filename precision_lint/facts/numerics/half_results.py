@@ -443,8 +443,7 @@ def _is_widened(node: ast.Call, named: list[str], syntax: SyntaxTree) -> bool:
     casts = (*syntax.calls("float"), *syntax.calls("double"))
     owners = (each.func.value for each in casts if isinstance(each.func, ast.Attribute))
     return any(
-        dotted(owner) in named or any(inner is node for inner in ast.walk(owner))
-        for owner in owners
+        dotted(owner) in named or any(inner is node for inner in walk(owner)) for owner in owners
     )
 
 

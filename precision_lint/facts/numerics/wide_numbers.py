@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from precision_lint.model.dtypes import FLOAT16
 from precision_lint.model.ranges import LAYOUTS
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree
 
@@ -65,7 +66,7 @@ def _may_be_wide_dtype(dtype: ast.expr, syntax: SyntaxTree, steps: int) -> bool:
                 (isinstance(each, ast.Call) and callee_name(each) in _CASTS)
                 or (isinstance(each, ast.Attribute) and dotted(each) in _WIDE)
                 for value in _given(tensor, syntax)
-                for each in ast.walk(value)
+                for each in walk(value)
             )
         case ast.Name() | ast.Attribute() if steps:
             given = _given(dtype, syntax)

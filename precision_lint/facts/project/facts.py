@@ -286,13 +286,16 @@ class ProjectFacts:
         Those that import torch or the like come first: others may start what these hold.
         """
         if pattern not in self._matching:
-            files = dict.fromkeys((*self.imports.of_tensors, *self.project.python_files))
             self._matching[pattern] = tuple(
-                path
-                for path in files
-                if not self.project.is_secondary(path) and self._matches(path, pattern)
+                path for path in self._programs if self._matches(path, pattern)
             )
         return self._matching[pattern]
+
+    @cached_property
+    def _programs(self) -> list[Path]:
+        """The Python files, but for tests; those that import torch or the like come first."""
+        files = dict.fromkeys((*self.imports.of_tensors, *self.project.python_files))
+        return [path for path in files if not self.project.is_secondary(path)]
 
     def torch_needed_with(self, path: Path) -> tuple[int, ...] | None:
         """The oldest torch that has all that the programs of a file import at their top level."""
@@ -316,12 +319,19 @@ class ProjectFacts:
         Those of tests do not count.
         """
         if pattern not in self._matched_in_others:
-            others = (path for path in self.project.files if path.suffix != ".py")
             self._matched_in_others[pattern] = any(
-                not self.project.is_secondary(path) and self._matches(path, pattern)
-                for path in others
+                self._matches(path, pattern) for path in self._others
             )
         return self._matched_in_others[pattern]
+
+    @cached_property
+    def _others(self) -> list[Path]:
+        """The files that are not Python, but for those of tests."""
+        return [
+            path
+            for path in self.project.files
+            if path.suffix != ".py" and not self.project.is_secondary(path)
+        ]
 
     def reaches(self, program: Path, pattern: str) -> bool:
         """True if a program, or a module of the project that it imports, holds a match."""

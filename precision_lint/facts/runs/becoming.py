@@ -16,6 +16,7 @@ from precision_lint.facts.frameworks.sources import typed
 from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.frozen import frozen
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -98,7 +99,7 @@ def become(ways: Sequence[Way], value: object) -> Become | None:
 def _is_of_condition(node: ast.AST, way: Way) -> bool:
     """True for the condition of an `if` on a way, and for what stands in it."""
     tests = (step.whole.test for step in way if isinstance(step.whole, ast.If))
-    return any(each is node for test in tests for each in ast.walk(test))
+    return any(each is node for test in tests for each in walk(test))
 
 
 def _has_place(way: Way) -> bool:
@@ -143,7 +144,7 @@ def _along(way: Way, first: object) -> object:
 def _is_taken(step: Step) -> bool:
     """Whether a condition has to hold for what it decides."""
     assert isinstance(step.whole, ast.If)
-    return any(each is step.chosen for inner in step.whole.body for each in ast.walk(inner))
+    return any(each is step.chosen for inner in step.whole.body for each in walk(inner))
 
 
 def _of_statement(known: _Known, step: Step) -> object:

@@ -31,6 +31,7 @@ from precision_lint.model.precision import precision_of
 from precision_lint.model.regex import regex
 from precision_lint.source.config.settings_tree import Member
 from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, compared_with_texts
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -221,7 +222,7 @@ def _is_on_the_way(node: ast.expr, place: TorchPlace) -> bool:
     """True for a part of a condition around a place."""
     around = syntax_tree(place.file).within_function(place.node)
     tests = (each.test for each in around if isinstance(each, ast.If | ast.IfExp | ast.While))
-    return any(part is node for test in tests for part in ast.walk(test))
+    return any(part is node for test in tests for part in walk(test))
 
 
 def _alternatives(

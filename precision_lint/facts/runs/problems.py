@@ -32,6 +32,7 @@ from precision_lint.facts.settings.vocabulary import (
 )
 from precision_lint.model.finding import Related
 from precision_lint.model.memo import fact
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -158,7 +159,7 @@ def _compared(file: ParsedPython) -> frozenset[str]:
             case ast.MatchValue(value=value):
                 inner = [value]
         for each in inner:
-            for part in ast.walk(each) if each is not None else ():
+            for part in walk(each) if each is not None else ():
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     found.add(part.value)
     return frozenset(found)

@@ -23,6 +23,7 @@ from precision_lint.facts.settings.vocabulary import is_setting_of_precision
 from precision_lint.model.finding import Span
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -125,7 +126,7 @@ def _without_default(option: ProgramOption, file: ParsedPython) -> str:
 def _row_of_member(option: ProgramOption, file: ParsedPython) -> int:
     """Where the class of a field assigns it; 0 if it does not."""
     owner = syntax_tree(file).parent(option.whole)
-    for node in ast.walk(owner) if owner is not None else ():
+    for node in walk(owner) if owner is not None else ():
         match node, option.name:
             case (
                 ast.Attribute(value=ast.Name(id="self"), attr=own, ctx=ast.Store()),

@@ -12,6 +12,7 @@ from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal, witness
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import statements
 from precision_lint.source.python.syntax import last_name, with_defaults
@@ -430,7 +431,7 @@ def _choice_type(kind: ast.expr | None) -> ast.expr | None:
 
 def _literal(annotation: ast.expr | None) -> ast.expr | None:
     """The values of `Literal["bf16", "fp32"]` anywhere in an annotation."""
-    for node in ast.walk(annotation) if annotation is not None else ():
+    for node in walk(annotation) if annotation is not None else ():
         match node:
             case ast.Subscript(value=value, slice=values) if _word(value) == "Literal":
                 return values

@@ -20,6 +20,7 @@ from precision_lint.facts.triton.parameters import Parameter
 from precision_lint.facts.triton.rejections import Analysis, ReportedError
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.text.text import SourceText
 
@@ -117,7 +118,7 @@ def _entries(module: Module, hosts: HostView) -> Iterator[JitFunction]:
 def _reads_program_id(module: Module, function: JitFunction) -> bool:
     """True if it finds out its own place in the grid, and returns nothing."""
     reads = False
-    for node in ast.walk(function.node):
+    for node in walk(function.node):
         match node:
             case ast.Return(value=ast.expr()):
                 return False

@@ -10,6 +10,7 @@ from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.imports import Import, imported
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.scopes import scopes_of
 from precision_lint.source.python.statements import own_statements, statements, targets
 from precision_lint.source.python.syntax import named_parameters, span_of, with_defaults
@@ -70,7 +71,7 @@ class JitFunction:
         """The names that anything in the function binds."""
         return frozenset(
             node.id
-            for node in ast.walk(self.node)
+            for node in walk(self.node)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         )
 
@@ -79,7 +80,7 @@ class JitFunction:
         """The local variables, without those whose assignment is no statement of Triton's."""
         names: set[str] = set()
         others: set[str] = set()
-        for node in ast.walk(self.node):
+        for node in walk(self.node):
             match node:
                 case ast.AnnAssign(value=None):
                     pass
@@ -263,4 +264,4 @@ def _configured(configs: ast.expr, module: Module) -> dict[str, object]:
 
 def names_in(node: ast.expr) -> set[str]:
     """The names in an expression or a target."""
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {each.id for each in walk(node) if isinstance(each, ast.Name)}

@@ -14,6 +14,7 @@ from precision_lint.facts.triton.refusals import CompileError
 from precision_lint.facts.triton.values import Constant, Items, Tensor, TypeRef, Value
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
+from precision_lint.source.python.nodes import walk
 
 _STARTS = {"triton.language.zeros": 1, "triton.language.full": 2}
 """Where the functions that accumulators start from have their dtype."""
@@ -161,7 +162,7 @@ class RepairCandidates:
             case ast.Name(id=name):
                 starts = [
                     dtype
-                    for node in ast.walk(self.function.node)
+                    for node in walk(self.function.node)
                     if isinstance(node, ast.Assign)
                     and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
                     and isinstance(node.value, ast.Call)
@@ -243,10 +244,10 @@ class RepairCandidates:
 
 def _asks_for_other_elements(kernel: ast.AST) -> bool:
     """True if a kernel asks whether it has integers or float64, which float32 does not hold."""
-    for node in ast.walk(kernel):
+    for node in walk(kernel):
         match node:
             case ast.Compare():
-                inside = (each for each in ast.walk(node) if isinstance(each, ast.Attribute))
+                inside = (each for each in walk(node) if isinstance(each, ast.Attribute))
                 if any(each.attr in _NOT_HELD for each in inside):
                     return True
             case ast.Attribute(attr="is_int" | "is_int_signed" | "is_int_unsigned" | "is_fp64"):

@@ -22,6 +22,7 @@ from precision_lint.source.config.settings_tree import (
     scalar,
 )
 from precision_lint.source.python.names import Names
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 
 _MAX_NAMES = 8  # names that stand for names
@@ -170,7 +171,7 @@ class Reader:
         return Scalar(span, value.value) if isinstance(value, Scalar) else Opaque(span)
 
     def _targets(self, target: ast.expr) -> Iterator[tuple[ast.expr, Scalar]]:
-        for node in ast.walk(target):
+        for node in walk(target):
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 yield node, Scalar(self._file.span_of(node), node.id)
 

@@ -6,6 +6,7 @@ import ast
 import re
 
 from precision_lint.model.regex import regex
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.scopes import Step
 from precision_lint.source.python.statements import Leaving, TryStar
 from precision_lint.source.text.text import SourceText
@@ -53,7 +54,7 @@ def is_for_another_version(node: ast.AST, at: Step, text: SourceText) -> bool:
 def _asks_for_version(test: ast.expr, text: SourceText) -> bool:
     """True if a condition asks for torch's version, or is a name that was assigned from one."""
     source = ast.unparse(test)
-    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    names = {node.id for node in walk(test) if isinstance(node, ast.Name)}
     assigned = re.compile(rf"^[ \t]*(?:{'|'.join(map(re.escape, names))})[ \t]*=(.*)", re.MULTILINE)
     sources = [source, *(assigned.findall(text.text) if names else ())]
     return any(_VERSION.search(one[:_LONGEST]) for one in sources)

@@ -40,8 +40,11 @@ def walk(node: ast.AST) -> list[ast.AST]:
 def _with_children(found: list[ast.AST], nodes: list[ast.AST]) -> list[ast.AST]:
     """The list with the nodes right below some others at its end."""
     for node in nodes:  # every node of a project: `getattr` and `isinstance` would take longer
+        fields = FIELDS[type(node)]
+        if not fields:
+            continue
         held = node.__dict__
-        for name in FIELDS[type(node)]:
+        for name in fields:
             if name in held:
                 value = held[name]
                 if type(value) is list:

@@ -77,7 +77,7 @@ class Block(NamedTuple):
 
 
 _KINDS = {
-    statement: tuple(kind for kind in BlockKind if kind.value in statement._fields)
+    statement: tuple((kind, kind.value) for kind in BlockKind if kind.value in statement._fields)
     for statement in ast.stmt.__subclasses__()
 }
 _BINDING = frozenset(
@@ -93,8 +93,8 @@ _BINDING = frozenset(
 def blocks(node: ast.stmt) -> list[Block]:
     """The blocks of a compound statement in the order of the source; none of a simple one."""
     found: list[Block] = []
-    for kind in _KINDS[type(node)]:
-        held = getattr(node, kind.value)
+    for kind, field in _KINDS[type(node)]:
+        held = getattr(node, field)
         if kind is BlockKind.HANDLER or kind is BlockKind.CASE:
             found += [Block(kind, each.body) for each in held]
         elif held:

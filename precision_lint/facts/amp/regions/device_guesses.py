@@ -13,6 +13,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Related
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import last_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree
 
@@ -101,7 +102,7 @@ def chosen_beside(
 ) -> tuple[str, Related] | None:
     """The device that a setting chooses, in the class or the function of a region."""
     scope = enclosing_class(made.node, syntax) or syntax.function(made.node)
-    for node in ast.walk(scope) if scope is not None else ():
+    for node in walk(scope) if scope is not None else ():
         if isinstance(node, ast.Attribute) and node.attr == "device" and _is_choice(node, syntax):
             place = file.text.place(file.span_of(node))
             return f"`{ast.unparse(node)}`", Related(place, "the device that is used")

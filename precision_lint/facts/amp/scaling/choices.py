@@ -19,6 +19,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
 )
 from precision_lint.facts.settings import holds_settings
 from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
@@ -67,7 +68,7 @@ def _flags(test: ast.expr, holds: bool) -> Iterator[str]:
 
 def _is_cleared(name: str, owner: ast.AST, file: PythonFile) -> bool:
     """True if a flag becomes false under a condition that bfloat16 alone meets."""
-    for node in ast.walk(owner):
+    for node in walk(owner):
         match node:
             case ast.If(test=test, body=body) if any(_clears(each, name) for each in body):
                 condition = spelled_out(test, file)
@@ -87,7 +88,7 @@ def _clears(node: ast.stmt, name: str) -> bool:
 
 def _comparisons(owner: ast.AST) -> Iterator[ast.Compare]:
     """`cfg.train.dtype == "bf16"`."""
-    for node in ast.walk(owner):
+    for node in walk(owner):
         match node:
             case ast.Compare(left=ast.Attribute() as left, ops=[ast.Eq() | ast.In()]) if (
                 _is_setting(left)

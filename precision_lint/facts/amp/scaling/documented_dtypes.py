@@ -9,6 +9,7 @@ from precision_lint.facts.amp.scaling.offer import Offer
 from precision_lint.facts.settings.vocabulary import names_bfloat16
 from precision_lint.model.finding import Related
 from precision_lint.model.regex import regex
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 
@@ -27,7 +28,7 @@ def documented_bfloat16(
     """The annotation or the paragraph of a docstring that lists bfloat16 among the values."""
     message = f"bfloat16 is a documented value of `{parameter.arg}`"
     if parameter.annotation is not None:
-        for node in ast.walk(parameter.annotation):
+        for node in walk(parameter.annotation):
             match node:
                 case ast.Constant(value=str(name)) if names_bfloat16(name):
                     place = file.text.place(file.span_of(node))

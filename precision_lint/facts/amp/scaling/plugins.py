@@ -10,6 +10,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
@@ -115,7 +116,7 @@ def unchecked_precision(node: ast.Call, file: PythonFile) -> ast.arg | None:
         if not isinstance(method, ast.FunctionDef) or method.name != "__init__":
             continue
         parameters = {one.arg: one for one in [*method.args.args, *method.args.kwonlyargs]}
-        inside = list(ast.walk(method))
+        inside = list(walk(method))
         precision = parameters.get("precision")
         if precision is None or not any(one is node for one in inside):
             return None

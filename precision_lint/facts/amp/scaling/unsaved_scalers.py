@@ -21,6 +21,7 @@ from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import dotted, last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -185,9 +186,7 @@ def _is_of_a_loop(name: ast.Name, file: ParsedPython) -> bool:
             case _:
                 continue
         if any(
-            isinstance(each, ast.Name) and each.id == name.id
-            for t in targets
-            for each in ast.walk(t)
+            isinstance(each, ast.Name) and each.id == name.id for t in targets for each in walk(t)
         ):
             return True
     return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import SyntaxTree
@@ -80,4 +81,4 @@ def _upwards(node: ast.expr, syntax: SyntaxTree) -> Iterator[tuple[ast.AST, ast.
 
 
 def _holds_gradient(node: ast.expr) -> bool:
-    return any(isinstance(each, ast.expr) and is_gradient(each) for each in ast.walk(node))
+    return any(isinstance(each, ast.expr) and is_gradient(each) for each in walk(node))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from typing import Literal
@@ -13,6 +12,7 @@ from precision_lint.facts.amp.training_step.protocol import TrainingStep
 from precision_lint.facts.amp.training_step.states import BOOKED, Entry, State, varies
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.frozen import frozen
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import Loop, own_statements
 
 _ERRORS = {
@@ -123,7 +123,7 @@ def _in_next_pass(event: Event, step: TrainingStep, file: PythonFile) -> Disorde
             for each in step.events
             if (each.kind, each.scaler) == (EventKind.UPDATE, event.scaler)
         ]
-        inside = set(ast.walk(loop))
+        inside = set(walk(loop))
         within = [each for each in updates if each.node in inside or each.call in inside]
         if any(_are_in_own_loop(event, update) for update in within):
             continue
@@ -149,7 +149,7 @@ def _in_next_pass(event: Event, step: TrainingStep, file: PythonFile) -> Disorde
 def _are_in_own_loop(one: Event, other: Event) -> bool:
     """True if a loop of a helper holds both, which is reported there."""
     return _is_reported_inside(one, other) and any(
-        {one.node, other.node} <= set(ast.walk(node))
+        {one.node, other.node} <= set(walk(node))
         for node in one.file.nodes
         if isinstance(node, Loop)
     )

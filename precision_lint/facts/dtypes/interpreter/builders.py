@@ -22,6 +22,7 @@ from precision_lint.facts.dtypes.domain.values import (
 )
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.origin import Choice, Setting
+from precision_lint.source.python.nodes import walk
 
 QUEUES = frozenset(
     f"{module}.{name}"
@@ -104,7 +105,7 @@ def named_tuple(evaluate: Evaluate, node: ast.Call, given: CallSite) -> Value:
         tree = ast.parse("\n".join([f"class {name}(NamedTuple):", *body]))
         definition = tree.body[0]
         assert isinstance(definition, ast.ClassDef)
-        for each in ast.walk(definition):
+        for each in walk(definition):
             ast.copy_location(each, node)
         return definition
 

@@ -265,7 +265,10 @@ class Evaluator:
     def _names_half(self, node: ast.stmt | ast.expr) -> bool:
         """True if a part of the body has a word for a half dtype."""
         file = self.frame.module.file
-        return _HALF.search(file.text[file.span_of(node)]) is not None
+        return file.fact(
+            (Evaluator._names_half, node),
+            lambda: _HALF.search(file.text[file.span_of(node)]) is not None,
+        )
 
     def _is_test_of_module(self, test: ast.expr, env: Environment) -> bool:
         """`isinstance(x, nn.Module)` of an object that is one, as its class or annotation says."""

@@ -30,6 +30,7 @@ from precision_lint.facts.dtypes.syntax.definitions import Class, Module
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT16, FLOAT32
 from precision_lint.model.finding import Span
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.text.text import SourceText
 
@@ -111,6 +112,6 @@ def _names_kept(module: Module) -> Iterator[str]:
     for node in module.file.nodes:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in _KEPT:
-                for each in ast.walk(value):
+                for each in walk(value):
                     if isinstance(each, ast.Constant) and isinstance(each.value, str):
                         yield each.value.rpartition(".")[2]

@@ -236,12 +236,18 @@ class Function:
 
     def rows_assigning(self, attribute: str) -> frozenset[int]:
         """The rows that assign or change an attribute of the object or class of a method."""
-        rows = {
-            effect.node.lineno for effect in self.def_uses if f"self.{attribute}" in effect.writes
-        }
-        if self.is_class_method:
-            rows |= {row for name, row in assigned_to_class(self.node) if name == attribute}
-        return frozenset(rows)
+        rows = self.module.fact((Function.rows_assigning, self.node), self._rows_by_attribute)
+        return rows.get(attribute, frozenset())
+
+    def _rows_by_attribute(self) -> Mapping[str, frozenset[int]]:
+        found: dict[str, set[int]] = {}
+        for effect in self.def_uses:
+            for name in effect.writes:
+                if name.startswith("self."):
+                    found.setdefault(name.removeprefix("self."), set()).add(effect.node.lineno)
+        for name, row in assigned_to_class(self.node) if self.is_class_method else ():
+            found.setdefault(name, set()).add(row)
+        return {name: frozenset(rows) for name, rows in found.items()}
 
     @property
     def scope(self) -> Scope:
@@ -616,10 +622,14 @@ class Module(Memo):
         return found
 
     def naming(self, node: FunctionDefinition, names: Set[str]) -> Set[str]:
-        """Those of some names that a function takes from around it."""
-        # Its text has more of them, but they are found many times faster.
-        mentioned = names & {*_WORD.findall(self.file.rows_of(node))}
-        return mentioned & self.definition(node).reads if mentioned - {node.name} else mentioned
+        """Those of the names of the functions of a body that one of these takes from around it."""
+
+        def compute() -> Set[str]:
+            # Its text has more of them, but they are found many times faster.
+            mentioned = names & {*_WORD.findall(self.file.rows_of(node))}
+            return mentioned & self.definition(node).reads if mentioned - {node.name} else mentioned
+
+        return self.fact((Module.naming, node), compute)
 
     @cached_property
     def _modules(self) -> frozenset[str]:

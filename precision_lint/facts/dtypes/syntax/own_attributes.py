@@ -12,6 +12,7 @@ from precision_lint.facts.dtypes.syntax.relevance import (
     registration,
     stored_by_name,
 )
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import (
     AnyFunction,
     own_statements,
@@ -57,7 +58,7 @@ def rows_setting_by_name(function: AnyFunction) -> frozenset[int]:
     """The rows that assign attributes of `self` whose names are not in the source."""
     statements = [*own_statements(function.body if isinstance(function.body, list) else [])]
     loops = (node.target for node in statements if isinstance(node, ast.For))
-    keys = {each.id for target in loops for each in ast.walk(target) if isinstance(each, ast.Name)}
+    keys = {each.id for target in loops for each in walk(target) if isinstance(each, ast.Name)}
     return frozenset(
         node.lineno
         for node in statements

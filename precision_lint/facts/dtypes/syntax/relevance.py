@@ -133,7 +133,7 @@ class DefUse:
         """For those who want to know which names hold a dtype."""
         return _OF_DTYPES.search(self.source.text, self.span.start, self.span.end) is not None
 
-    @property
+    @cached_property
     def is_cast_in_place(self) -> bool:
         """True for `net.to(dtype)` as a statement."""
         text, span = self.source.text, self.span
@@ -157,7 +157,7 @@ class DefUse:
         text, span = self.source.text, self.span
         return isinstance(self.node, Definition) or text.find("lambda", *span) >= 0
 
-    @property
+    @cached_property
     def is_always_seen(self) -> bool:
         """True for what casts what is computed then: autocast, and casts of parameters."""
         if isinstance(self.node, ast.Expr) and context_call(self.node.value)[0]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from precision_lint.facts.triton.hosts.scopes import Host, Scopes, Site
+from precision_lint.source.python.nodes import walk
 
 if TYPE_CHECKING:
     from precision_lint.facts.context import PythonFile
@@ -216,7 +217,7 @@ def _is_assigned(module: Module, name: str) -> bool:
         isinstance(node, ast.Name) and node.id == name
         for value in values
         if value is not None
-        for node in ast.walk(value)
+        for node in walk(value)
     )
 
 

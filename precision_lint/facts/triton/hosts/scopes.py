@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import (
     FUNCTIONS,
     FunctionDefinition,
@@ -207,7 +208,7 @@ def _expressions(statement: ast.stmt) -> Iterator[ast.AST]:
     if isinstance(statement, FUNCTIONS):
         return
     for expression in head(statement):
-        yield from ast.walk(expression)
+        yield from walk(expression)
 
 
 def classes(module: Module) -> Iterator[ast.ClassDef]:

@@ -16,6 +16,7 @@ from precision_lint.facts.triton.launches import Launch, Launches
 from precision_lint.facts.triton.module import JitFunction
 from precision_lint.facts.triton.values import Tensor
 from precision_lint.model.finding import Related
+from precision_lint.source.python.nodes import walk
 
 if TYPE_CHECKING:
     from precision_lint.facts.context import PythonFile
@@ -73,7 +74,7 @@ class HostView:
 
     def _is_of(self, site: Site, name: str) -> bool:
         """True if a launch in another file is of the kernel of this name, as far as is known."""
-        for node in ast.walk(site.call.func):
+        for node in walk(site.call.func):
             match node:
                 case ast.Name(id=found) | ast.Attribute(attr=found) if found == name:
                     meaning = self._reach.meaning(site.host.module, node)

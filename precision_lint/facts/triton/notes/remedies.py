@@ -13,6 +13,7 @@ from precision_lint.facts.triton.remedies import Conversion, Remedy, RepairCandi
 from precision_lint.facts.triton.values import UNKNOWN, Pointer
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
+from precision_lint.source.python.nodes import walk
 
 _INT64 = frozenset({"int64"})
 
@@ -123,7 +124,7 @@ def _may_be_none(function: JitFunction, name: str) -> bool:
         return True
     return any(
         isinstance(node.ops[0], ast.Is | ast.IsNot)
-        for node in ast.walk(function.node)
+        for node in walk(function.node)
         if isinstance(node, ast.Compare)
         and isinstance(node.left, ast.Name)
         and node.left.id == name

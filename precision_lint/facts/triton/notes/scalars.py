@@ -18,6 +18,7 @@ from precision_lint.facts.triton.refusals import CompileError
 from precision_lint.facts.triton.rejections import ASSUMPTIONS, Analysis
 from precision_lint.facts.triton.values import Tensor
 from precision_lint.model.finding import Related
+from precision_lint.source.python.nodes import walk
 
 
 def scalar_notes(runs: Runs) -> Iterator[Note]:
@@ -29,9 +30,7 @@ def scalar_notes(runs: Runs) -> Iterator[Note]:
     doubled = {elements: runs.with_doubles(elements, scalars) for elements in ("fp32", "bf16")}
     shown = shown_to_be_floats(analysis.function, analysis.launches)
     shown = shown.union(doubled["fp32"].doubles.factors)
-    has_loops = any(
-        isinstance(node, ast.For | ast.While) for node in ast.walk(analysis.function.node)
-    )
+    has_loops = any(isinstance(node, ast.For | ast.While) for node in walk(analysis.function.node))
     refused = [_refused(runs, elements, run) for elements, run in doubled.items()]
     for name in sorted(scalars):
         sights = [

@@ -14,6 +14,7 @@ from precision_lint.facts.triton.notes.sights import Key, Kind, Observation
 from precision_lint.facts.triton.values import UNKNOWN, Arguments, Value
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
+from precision_lint.source.python.nodes import walk
 
 
 @frozen(eq=False)
@@ -130,6 +131,6 @@ class Scene(Interpreter):
 
 
 def _stored_names(statement: ast.stmt) -> Iterator[str]:
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id

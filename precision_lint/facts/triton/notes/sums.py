@@ -12,6 +12,7 @@ from precision_lint.facts.triton.notes.selections import picks_one
 from precision_lint.facts.triton.notes.traces import of_kind
 from precision_lint.facts.triton.values import Function, Pointer, Tensor, Value
 from precision_lint.model.frozen import frozen
+from precision_lint.source.python.nodes import walk
 
 _REDUCTIONS = frozenset({"sum", "cumsum", "cumprod"})
 _COMBINED = frozenset({"reduce", "associative_scan"})
@@ -95,5 +96,5 @@ def _combines_by_sum(call: Call) -> bool:
         return False
     return any(
         isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult)
-        for node in ast.walk(combine.helper.node)
+        for node in walk(combine.helper.node)
     )

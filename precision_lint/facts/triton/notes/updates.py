@@ -13,6 +13,7 @@ from precision_lint.facts.triton.notes.traces import traced, without
 from precision_lint.facts.triton.values import Constant, Pointer, Tensor, Trace, Value
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
+from precision_lint.source.python.nodes import walk
 
 _LOADED = frozenset({"load", "update"})
 _MAX_STORES = 8
@@ -127,7 +128,7 @@ def _exclusive_blocks(function: JitFunction) -> Iterator[tuple[Span, Span]]:
     """Pairs of places of which one run sees one: the blocks of an `if`, and what a block that
     returns is not followed by."""
     end = function.module.span(function.node).end
-    for node in ast.walk(function.node):
+    for node in walk(function.node):
         if isinstance(node, ast.If):
             then = _whole(function.module, node.body)
             if node.orelse:
