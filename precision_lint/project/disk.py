@@ -130,11 +130,17 @@ def size(path: Path) -> int:
     Raises:
         OSError: there is nothing.
     """
-    found = stamp(path)
-    saw(("read", path), found)
+    found = state(path)
     if found is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     return found.size
+
+
+def state(path: Path) -> Stamp | None:
+    """The stamp of a file for who knows what is in it; noted as if it was read."""
+    found = stamp(path)
+    saw(("read", path), found)
+    return found
 
 
 def matching(folder: Path, pattern: str) -> list[Path]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from precision_lint.model.regex import regex
@@ -36,10 +37,19 @@ def requirements(folder: Path, name: str) -> Iterator[str]:
         """
     )
     for path in disk.matching(folder, "*.py"):
-        try:
-            content = disk.read(path, _MAX_BYTES)
-        except OSError:
-            continue
-        if any(word in content for word in _WORDS) and _BUILDERS.search(content):
-            for match in pattern.finditer(content.decode("utf-8", "replace")):
-                yield match["specifiers"]
+        for match in pattern.finditer(_text_that_builds(path, disk.state(path))):
+            yield match["specifiers"]
+
+
+@lru_cache(maxsize=1024)
+def _text_that_builds(path: Path, stamp: disk.Stamp | None) -> str:
+    """The text of a file that builds an image; empty for others, which are nearly all.
+
+    Each library is looked for in the same files, which have the same text with the same `stamp`.
+    """
+    try:
+        content = b"" if stamp is None else disk.read(path, _MAX_BYTES)
+    except OSError:
+        return ""
+    is_builder = any(word in content for word in _WORDS) and _BUILDERS.search(content)
+    return content.decode("utf-8", "replace") if is_builder else ""

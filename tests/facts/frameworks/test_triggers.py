@@ -1,4 +1,4 @@
-"""Which files a framework may read: a large file of JSON is searched by its words."""
+"""Which files a framework may read: JSON is searched by its words."""
 
 from __future__ import annotations
 
