@@ -21,8 +21,6 @@ CONFIG_TRIGGERS = (
 where a run is reported depends on the run, not on the rule.
 """
 
-_LARGE = 1 << 16
-"""Bytes of JSON in which each word is looked at once: data repeats a few words."""
 _BETWEEN_WORDS = bytes(
     byte if chr(byte).isalnum() or byte in b"_-" else ord(" ") for byte in range(128)
 ).ljust(256)
@@ -51,10 +49,9 @@ def may_be_read(content: bytes, kind: Kind) -> bool:
             return may_make_settings(Searched(content))
         case "json" if is_data(content):
             return False
-        case "json":
-            if len(content) > _LARGE:
-                content = b"\n".join({*content.translate(_BETWEEN_WORDS).split()})
-            return any(mark in content for mark in marks.JSON)
+        case "json":  # each word once: it is looked for some hundred marks, and repeats itself
+            words = b"\n".join({*content.translate(_BETWEEN_WORDS).split()})
+            return any(mark in words for mark in marks.JSON)
     return True
 
 
