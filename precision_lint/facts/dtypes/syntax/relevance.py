@@ -279,7 +279,10 @@ class _Wanted:
         """True if a statement may assign or cast one of the names before it is read."""
         until, position = self._until, effect.position
         for names in (effect.writes, effect.casts):
-            if not names.isdisjoint(until) and any(until.get(name, 0) > position for name in names):
+            # The keys look up a few names; `names` would look at each of the many keys.
+            if not until.keys().isdisjoint(names) and any(
+                until.get(name, 0) > position for name in names
+            ):
                 return True
         return "self.*" in effect.writes and self._attribute_until > position
 
