@@ -17,14 +17,16 @@ from precision_lint.engine.job import Job
 from precision_lint.engine.parallel import uncollected
 from precision_lint.engine.run import lint
 from precision_lint.engine.settings import Settings
+from precision_lint.facts.amp.training_step import conditions
 from precision_lint.facts.dtypes.analysis import InterproceduralAnalysis
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.whole_program import program
 from precision_lint.facts.project import config_files, modules
 from precision_lint.fixers import calls
+from precision_lint.model import trace
 from precision_lint.model.finding import Confidence
 from precision_lint.model.searched import Searched
-from precision_lint.project import files
+from precision_lint.project import disk, files, images
 from precision_lint.project.files import Project
 from precision_lint.source.config import parse, trees
 from precision_lint.source.config.config_file import Format
@@ -175,6 +177,53 @@ def test_pins_are_read_once_for_each_library(job: Job, monkeypatch: pytest.Monke
         assert job.project.version_of("triton") is None
         assert job.project.lowest_version_of("torch", job.project.root / "train.py") == (2, 5)
     assert reads == {"pinned torch": 1, "pinned triton": 1, "lowest torch": 1}
+
+
+def test_a_file_that_builds_an_image_is_read_once_for_all_libraries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = tmp_path / "app.py"
+    app.write_text('image = Image().pip_install("torch==2.1.2", "triton==2.1.0")\n')
+    reads: Counter[Path] = Counter()
+    read = disk.read
+
+    def counted(path: Path, largest: int) -> bytes:
+        reads[path] += 1
+        return read(path, largest)
+
+    monkeypatch.setattr(images.disk, "read", counted)
+    for library, version in (("torch", "2.1.2"), ("triton", "2.1.0")):
+        with trace.collected() as asked:
+            assert [*images.requirements(tmp_path, library)] == [f"=={version}"]
+        assert ("read", app) in asked
+    assert reads[app] == 1
+    app.write_text('image = Image().pip_install("torch==2.10.0")\n')
+    assert [*images.requirements(tmp_path, "torch")] == ["==2.10.0"]
+
+
+def test_whether_a_condition_mentions_a_name_is_looked_up_once_for_all_states(
+    tmp_path: Path,
+) -> None:
+    steps = "".join(f"        if use_{n}:\n            loss = loss + {n}\n" for n in range(6))
+    root = project(tmp_path, {"train.py": STEP.format(steps=steps)})
+    conditions.mentions.cache_clear()
+    check(Job(Project(root), Settings()))
+    found = conditions.mentions.cache_info()
+    assert found.hits > found.misses > 0
+
+
+STEP = """\
+import torch
+
+
+def train(model, loader, optimizer, {switches}):
+    scaler = torch.amp.GradScaler("cuda")
+    for batch in loader:
+        loss = model(batch)
+{steps}        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+""".replace("{switches}", ", ".join(f"use_{n}" for n in range(6)))
 
 
 @pytest.mark.parametrize(
