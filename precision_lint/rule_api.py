@@ -125,7 +125,9 @@ NAMES = {
         "may_be_kept_for_backward may_be_running_total may_be_scores may_be_sum_of_squares "
         "running_total scores sum_of_squares"
     ),
-    "precision_lint.facts.amp.launch_backends": "may_run_in_backend",
+    "precision_lint.facts.amp.launch_backends": (
+        "accelerator_may_run_in_backend may_run_in_backend"
+    ),
     "precision_lint.facts.numerics.half_updates": (
         "HALF_UPDATES HalfUpdate half_updates keeps_float32"
     ),

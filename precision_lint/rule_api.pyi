@@ -12,6 +12,9 @@ from precision_lint.facts.amp.float16_weights import Float16Weights as Float16We
 from precision_lint.facts.amp.float16_weights import float16_adapters as float16_adapters
 from precision_lint.facts.amp.float16_weights import float16_models as float16_models
 from precision_lint.facts.amp.float16_weights import may_train_float16 as may_train_float16
+from precision_lint.facts.amp.launch_backends import (
+    accelerator_may_run_in_backend as accelerator_may_run_in_backend,
+)
 from precision_lint.facts.amp.launch_backends import may_run_in_backend as may_run_in_backend
 from precision_lint.facts.amp.load_dtypes import LOADING as LOADING
 from precision_lint.facts.amp.load_dtypes import LoadDtype as LoadDtype

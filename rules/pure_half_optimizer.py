@@ -11,13 +11,22 @@ of the project that extends one, and leaves the optimizer and the loop to it. It
 where a command of the project starts the program with DeepSpeed, FSDP or a configuration of
 Accelerate.
 
-Not reported: files with LoRA, PEFT or quantization, or that may freeze some of these weights;
-DeepSpeed, Megatron, FSDP, Lightning and others with float32 weights of their own; optimizers that
-round stochastically or sum with compensation; a learning rate of 1e-3 or more, which is also the
-default of torch; float16 weights with a scaler, which `unscale-fp16-gradients` reports. Confidence
-is low in programs with an Accelerator that no command of the project starts, or where the project
-names DeepSpeed or FSDP; and for weights that are not pretrained if the learning rate is not known.
-That of an option is its default, if no script or page gives it another magnitude.
+Not reported: files with LoRA, PEFT or quantization (in their code, not in comments), or that may
+freeze some of these weights; DeepSpeed, Megatron, FSDP, Lightning and others with float32 weights
+of their own; optimizers that round stochastically or sum with compensation; a learning rate of 1e-3
+or more, which is also the default of torch; float16 weights with a scaler, which
+`unscale-fp16-gradients` reports.
+
+Confidence is low in programs with an Accelerator, or with a `Trainer` that gets the optimizer, if
+no command of the project starts them, or if the project names DeepSpeed or FSDP (a command with
+Python alone starts an Accelerator without these); for weights that are not pretrained if the
+learning rate is not known; for an optimizer that is made where another one fails; and if the
+program reads its settings from a file that is not there. The learning rate of an option is its
+default, if no script or page gives it another magnitude; that of a key is small if all numbers that
+the project gives the key are.
+
+Weights that are in half precision on a GPU and in float32 elsewhere (`torch.bfloat16 if
+torch.cuda.is_available() else torch.float32`) count, and the message says so.
 
 Weights that a dtype variable casts (`model.to(weight_dtype)`) count where a run chooses `bf16` for
 the Accelerator, and the variable is bfloat16 for that.
@@ -76,6 +85,7 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    accelerator_may_run_in_backend,
     half_updates,
     keeps_float32,
     may_run_in_backend,
@@ -120,6 +130,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             RULE,
             update.call.span,
             f"`{update.optimizer}` updates weights in {update.dtype}"
+            + (" on a GPU" if update.is_on_gpu else "")
             + ("" if update.rate is None else f" at a learning rate of {update.rate:g}"),
             confidence=_confidence(update, calls, file),
             why=_WHY[update.dtype],
@@ -137,8 +148,15 @@ _WHY = {
 
 
 def _confidence(update: HalfUpdate, calls: list[Call], file: PythonFile) -> Confidence:
-    is_prepared = any(each.name in {"Accelerator", "prepare"} for each in calls)
-    is_fine_tuned = update.rate is not None or update.is_pretrained
-    if not update.is_certain or not is_fine_tuned or (is_prepared and may_run_in_backend(file)):
+    is_fine_tuned = update.rate is not None or update.has_small_rate or update.is_pretrained
+    if not update.is_certain or not is_fine_tuned or _may_be_in_backend(calls, file):
         return Confidence.LOW
     return Confidence.MEDIUM
+
+
+def _may_be_in_backend(calls: list[Call], file: PythonFile) -> bool:
+    """True if a backend with float32 weights may get the optimizer that a program makes."""
+    if any("optimizers" in each.keywords for each in calls):
+        return may_run_in_backend(file)
+    is_prepared = any(each.name in {"Accelerator", "prepare"} for each in calls)
+    return is_prepared and accelerator_may_run_in_backend(file)

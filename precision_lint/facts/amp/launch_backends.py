@@ -13,6 +13,10 @@ _ROWS = rb"(?:[^\n\\]|\\[ ]*\n?)*?"
 """The beginning of a row, and of the rows that a backslash adds to it."""
 _NAMED = r"(?i)deepspeed|fsdp|fullysharded|zero_stage|megatron"
 _STARTS = rb"(?:\bpython3?|\btorchrun|\baccelerate\s+launch)\b[^\n]*\b%s\.py\b"
+_PLAIN = (
+    rb"(?m)^(?![^\n]*(?:accelerate|torchrun|%s))[^\n#]*\bpython3?[ ]+(?:-u[ ]+)?"
+    rb"(?:[\w./-]*\b%%s\.py|-m[ ]+[\w.]*\b%%s)(?![\w.])" % _BACKENDS
+)
 
 
 @fact
@@ -37,3 +41,21 @@ def may_run_in_backend(file: PythonFile) -> bool:
         return True
     starts = _STARTS % re.escape(path.stem).encode()
     return not (project.page_matches(starts) or project.other_file_matches(starts))
+
+
+@fact
+def accelerator_may_run_in_backend(file: PythonFile) -> bool:
+    """The same for a program whose Accelerator prepares what it trains.
+
+    Started with Python alone, it has no backend but one that the program makes: what `accelerate
+    config` wrote is read by `accelerate launch`, which hands it on in variables of the environment.
+    """
+    if not may_run_in_backend(file):
+        return False
+    return file.project.reaches(file.text.path, _NAMED) or not _is_started_by_python(file)
+
+
+def _is_started_by_python(file: PythonFile) -> bool:
+    stem = re.escape(file.text.path.stem).encode()
+    pattern = _PLAIN % (stem, stem)
+    return file.project.page_matches(pattern) or file.project.other_file_matches(pattern)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from precision_lint.facts.amp.launch_backends import is_started_with_backend
 from precision_lint.facts.amp.module_paths import may_freeze
@@ -22,15 +23,18 @@ from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Constant, Dictionary, Model, Tensor, Value
 from precision_lint.facts.dtypes.domain.values import Sequence as Items
 from precision_lint.facts.dtypes.operators.sinks import tensors
+from precision_lint.facts.hardware.on_cuda import is_chosen_on_cuda
 from precision_lint.facts.numerics.bfloat16_runs import cast_in_a_run
 from precision_lint.facts.origin import Origin, Setting
-from precision_lint.facts.settings.default_numbers import small_default
-from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+from precision_lint.facts.settings.default_numbers import is_small_in_files, small_default
+from precision_lint.facts.settings.missing_files import lacks_its_settings
+from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
+from precision_lint.source.python.code import code_of
 from precision_lint.source.python.syntax import callee_name
-from precision_lint.source.python.syntax_tree import calls_by_span
+from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
 HALF_UPDATES = (
     OPTIMIZERS | UNSCALING | TRAINERS | {"parameters", "named_parameters", "backward", "train"}
@@ -64,12 +68,15 @@ _STOCK_OF_TRAINERS = frozenset(
 )  # fmt: skip
 """What the argument `optim` calls them."""
 _OWN_COPY = regex(
-    r"deepspeed|megatron|fsdp|fullysharded|fully_shard|master_weight|main_param|fp32_param"
-    r"|stochastic|kahan|copy_stochastic|optimi\b|anyprecision|galore|hqq|\blora|peft|load_in_[48]bit"
-    r"|quantization_config|colossalai|fabric\b|lightning",
+    r"master_weight|main_param|fp32_param|stochastic|kahan|copy_stochastic|optimi\b|anyprecision"
+    r"|galore|hqq|\blora|peft|load_in_[48]bit|quantization_config",
     re.IGNORECASE,
 )
 """What keeps float32 weights, rounds stochastically, or trains something else than the weights."""
+_BACKEND = regex(
+    r"deepspeed|megatron|fsdp|fullysharded|fully_shard|colossalai|fabric\b|lightning", re.IGNORECASE
+)
+"""Backends with float32 weights of their own. A comment may say that they start the program."""
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
@@ -88,6 +95,11 @@ class HalfUpdate:
     rate: float | None
     is_pretrained: bool
     is_certain: bool
+    """False if it is so in some runs only, or if the program stops before."""
+    is_on_gpu: bool = False
+    """True if the program computes in float32 without a GPU."""
+    has_small_rate: bool = False
+    """True if the learning rate is not known, but all that the project's files give are small."""
 
     @property
     def is_stuck(self) -> bool:
@@ -101,18 +113,23 @@ def keeps_float32(file: PythonFile) -> bool:
     """True if something in the file keeps float32 weights, or does not train all of them.
 
     What an optimizer does that the file may choose instead (`bf16_stochastic_round=True`) is not
-    done by the others.
+    done by the others. A comment on LoRA makes no adapters.
     """
-    return any(_OWN_COPY.search(text) is not None for text in _beside_optimizers(file))
+    text = file.text.text
+    if any(_BACKEND.search(part) for part in _beside_optimizers(text, file)):
+        return True
+    return _OWN_COPY.search(text) is not None and any(
+        _OWN_COPY.search(part) for part in _beside_optimizers(code_of(file), file)
+    )
 
 
-def _beside_optimizers(file: PythonFile) -> Iterator[str]:
+def _beside_optimizers(text: str, file: PythonFile) -> Iterator[str]:
     """The text of a file without the calls that make optimizers."""
     start = 0
     for span in sorted(span for span, call in calls_by_span(file).items() if _is_optimizer(call)):
-        yield file.text.text[start : span.start]
+        yield text[start : span.start]
         start = max(start, span.end)
-    yield file.text.text[start:]
+    yield text[start:]
 
 
 def _is_optimizer(call: ast.Call) -> bool:
@@ -123,15 +140,23 @@ def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate
     """The optimizers of a file that update weights in half precision."""
     for update in _half_updates(calls, file):
         if not keeps_float32(file) and not _is_partial(update.call, file):
-            yield update
+            is_reached = not lacks_its_settings(file) and not _is_fallback(update.call, file)
+            yield update if is_reached else replace(update, is_certain=False)
 
 
 def _is_partial(call: Call, file: PythonFile) -> bool:
     """True if an optimizer rounds well, or if what it is given may be frozen."""
     given = parameters_of(call) or call.argument(0, "model")
     node = None if given is None else file.node_at(given.span)
-    rounds_well = _OWN_COPY.search(file.text[call.span]) is not None
+    rounds_well = _OWN_COPY.search(code_of(file)[call.span.start : call.span.end]) is not None
     return rounds_well or node is None or may_freeze(node, file)
+
+
+def _is_fallback(call: Call, file: PythonFile) -> bool:
+    """True for an optimizer of an `except`, which is there for when another one fails."""
+    node = file.node_at(call.span)
+    around = () if node is None else syntax_tree(file).within_function(node)
+    return any(isinstance(each, ast.ExceptHandler) for each in around)
 
 
 def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
@@ -142,11 +167,12 @@ def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdat
             continue
         weights = list(tensors(_without_settings(given.value)))
         rate = _rate(call, file)
-        update = _update(call, call.name, weights, rate, calls) or _in_a_run(
+        update = _update(call, call.name, weights, rate, calls, file) or _in_a_run(
             call, rate, calls, file
         )
         if update is not None and not (scaled and update.dtype == FLOAT16):
-            yield update  # of float16 the scaler raises
+            is_small = rate is None and _is_small_in_files(call, file)
+            yield replace(update, has_small_rate=is_small)  # of float16 the scaler raises
     if any(call.name == "train" for call in calls):
         yield from _by_trainers(calls, file)
 
@@ -157,7 +183,7 @@ def _by_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate
         optimizer = _of_trainer(setup)
         if optimizer is None or setup.is_on("fp16") or setup.model.is_widened:
             continue  # float16 weights raise with `fp16`
-        update = _update(setup.call, optimizer, [setup.model.parameters], setup.rate, calls)
+        update = _update(setup.call, optimizer, [setup.model.parameters], setup.rate, calls, file)
         if update is not None and not is_started_with_backend(file):
             yield update
 
@@ -173,18 +199,37 @@ def _of_trainer(setup: TrainerSetup) -> str | None:
 
 
 def _update(
-    call: Call, optimizer: str, weights: Sequence[Tensor], rate: float | None, calls: Sequence[Call]
+    call: Call,
+    optimizer: str,
+    weights: Sequence[Tensor],
+    rate: float | None,
+    calls: Sequence[Call],
+    file: PythonFile,
 ) -> HalfUpdate | None:
     origins = [one.origin for one in weights]
     if not weights or any(origin is None or origin.kind != "dtype" for origin in origins):
         return None
     dtypes = frozenset[str]().union(*(one.dtypes for one in weights))
-    origin = origins[0]
-    if not dtypes <= _HALF or not dtypes or origin is None or _is_changed(origin, calls):
+    origin, is_on_gpu = origins[0], not dtypes <= _HALF
+    if not dtypes & _HALF or origin is None or _is_changed(origin, calls):
         return None
-    is_certain = all(one.must_be(_HALF) for one in weights)
+    if is_on_gpu and not all(_is_half_on_gpu(one, file) for one in weights):
+        return None
+    is_certain = is_on_gpu or all(one.must_be(_HALF) for one in weights)
     dtype = BFLOAT16 if BFLOAT16 in dtypes else FLOAT16
-    return HalfUpdate(call, optimizer, dtype, origin, rate, _is_loaded(origin, calls), is_certain)
+    is_loaded = _is_loaded(origin, calls)
+    return HalfUpdate(call, optimizer, dtype, origin, rate, is_loaded, is_certain, is_on_gpu)
+
+
+def _is_half_on_gpu(weights: Tensor, file: PythonFile) -> bool:
+    """True if these weights are in half precision on a GPU, and in float32 only elsewhere."""
+    if weights.must_be(_HALF):
+        return True
+    return (
+        weights.must_be(_HALF | {FLOAT32})
+        and weights.origin is not None
+        and is_chosen_on_cuda(weights.origin, file, file.project)
+    )
 
 
 def _in_a_run(
@@ -245,6 +290,14 @@ def _rate(call: Call, file: PythonFile) -> float | None:
         return LOST_BELOW
     known = [rate for rate in rates if rate is not None]
     return min(known) if known and len(known) == len(rates) else None
+
+
+def _is_small_in_files(call: Call, file: PythonFile) -> bool:
+    """True if the one learning rate of an optimizer is a key of files that give small numbers."""
+    given, lr = call.argument(0, "params"), call.argument(1, "lr")
+    if lr is None or any(_rates(_NOTHING if given is None else given.value)):
+        return False
+    return is_small_in_files(file.node_at(lr.span), file)
 
 
 def _rates(value: Value) -> Iterator[float | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from precision_lint.facts.dtypes.domain.calls import CallSite
+from precision_lint.facts.dtypes.domain.calls import Argument, CallSite
 from precision_lint.facts.dtypes.domain.containers import keyword_of
 from precision_lint.facts.dtypes.domain.lattice import join_dtypes
 from precision_lint.facts.dtypes.domain.values import (
@@ -12,6 +12,7 @@ from precision_lint.facts.dtypes.domain.values import (
     WITH_BUFFER,
     WITHOUT_HEAD,
     Constant,
+    Dtype,
     Instance,
     Model,
     Tensor,
@@ -24,7 +25,11 @@ from precision_lint.facts.dtypes.libraries.networks import IMAGES, PIPELINE
 from precision_lint.facts.dtypes.operators import functions
 from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.definitions import Class
+from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32
+
+_TAKING_NAMES = frozenset({"liger_kernel", "transformers"})
+"""Packages whose `from_pretrained` takes the name of a dtype for it (transformers 5.23)."""
 
 
 def loaded(evaluator: Evaluate, function: str, shown: str, given: CallSite) -> Model:
@@ -33,7 +38,8 @@ def loaded(evaluator: Evaluate, function: str, shown: str, given: CallSite) -> M
     package = function.partition(".")[0]
     keeps_dtype = not package or package in sources.KEEPING
     is_float32 = configuration.loads_in_float32(function)
-    made = _with_weights(given, is_float32, keeps_dtype=keeps_dtype)
+    takes_names = package in _TAKING_NAMES
+    made = _with_weights(given, is_float32, keeps_dtype=keeps_dtype, takes_names=takes_names)
     kind = IMAGES if PIPELINE.search(shown) else _kind_of_network(function, given)
     widens = configuration.widens_logits(shown)
     is_known = not package or package in sources.SEEN
@@ -69,7 +75,9 @@ def of_project(evaluator: Evaluate, definition: Class, given: CallSite) -> Value
     return Instance(definition, parameters=made.parameters, cast=made.cast)
 
 
-def _with_weights(given: CallSite, is_float32: bool, *, keeps_dtype: bool = True) -> Model:
+def _with_weights(
+    given: CallSite, is_float32: bool, *, keeps_dtype: bool = True, takes_names: bool = False
+) -> Model:
     """`from_pretrained(…)`: the dtype of its arguments, else float32 or that of the checkpoint.
 
     A checkpoint that the code names is that one alone: nothing says that it is in half precision.
@@ -78,7 +86,7 @@ def _with_weights(given: CallSite, is_float32: bool, *, keeps_dtype: bool = True
     text = "the checkpoint, or its caller, chooses the dtype"
     for keyword in ("torch_dtype", "dtype"):
         if keyword in given.keywords:
-            dtype = functions.as_dtype(given.keywords[keyword].value)
+            dtype = _asked(given.keywords[keyword], given, takes_names=takes_names)
             if dtype.dtypes:
                 loaded = given.origin("the model is loaded here", "dtype")
                 return Model(dtype.of_tensor(), cast=loaded)
@@ -94,3 +102,12 @@ def _with_weights(given: CallSite, is_float32: bool, *, keeps_dtype: bool = True
         return Model(replace(chosen, caller_chosen=True, origin=given.origin(text, "load")))
     is_open = isinstance(given.first, Constant) or not keeps_dtype
     return Model(caller_chosen(given.origin(text, "caller" if is_open else "load")))
+
+
+def _asked(argument: Argument, given: CallSite, *, takes_names: bool) -> Dtype:
+    """The dtype that an argument asks for; a text names one for some libraries only."""
+    dtype = functions.as_dtype(argument.value)
+    if not takes_names or dtype.origin is not None or not isinstance(argument.value, Constant):
+        return dtype
+    named = f"{argument.value.value} is chosen here"
+    return replace(dtype, origin=Origin(given.source, argument.span, named, "dtype"))
