@@ -31,6 +31,7 @@ NAMES = {
     "precision_lint.facts.project.raising": "raising_after",
     # Python's syntax
     "precision_lint.source.python.bindings": "attribute binding enclosing_class",
+    "precision_lint.source.python.code": "code_of",
     "precision_lint.source.python.compatibility": "is_for_another_version",
     "precision_lint.source.python.functions": "functions_around",
     "precision_lint.source.python.imports": "imported_names",
@@ -121,10 +122,11 @@ NAMES = {
     "precision_lint.facts.numerics.averaging": "AVERAGING averaged_in_place may_be_average",
     "precision_lint.facts.numerics.fills": "Fill fills",
     "precision_lint.facts.numerics.half_results": (
-        "SCORES SUMS TOTALS HalfResult averaged_copy may_be_averaged_copy "
+        "SCORES SUMS TOTALS HalfResult averaged_copy half_loss may_be_averaged_copy "
         "may_be_kept_for_backward may_be_running_total may_be_scores may_be_sum_of_squares "
         "running_total scores sum_of_squares"
     ),
+    "precision_lint.facts.amp.sharded_float16": "float16_shards",
     "precision_lint.facts.amp.launch_backends": (
         "accelerator_may_run_in_backend may_run_in_backend"
     ),

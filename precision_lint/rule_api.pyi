@@ -67,6 +67,7 @@ from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler as makes_
 from precision_lint.facts.amp.scaling.unsaved_scalers import UnsavedScaler as UnsavedScaler
 from precision_lint.facts.amp.scaling.unsaved_scalers import unsaved_scalers as unsaved_scalers
 from precision_lint.facts.amp.scaling.unscalers import unscaler as unscaler
+from precision_lint.facts.amp.sharded_float16 import float16_shards as float16_shards
 from precision_lint.facts.amp.shared_pipelines import PipelineCast as PipelineCast
 from precision_lint.facts.amp.shared_pipelines import casts_pipelines as casts_pipelines
 from precision_lint.facts.amp.shared_pipelines import shared_pipelines as shared_pipelines
@@ -181,6 +182,7 @@ from precision_lint.facts.numerics.half_results import SUMS as SUMS
 from precision_lint.facts.numerics.half_results import TOTALS as TOTALS
 from precision_lint.facts.numerics.half_results import HalfResult as HalfResult
 from precision_lint.facts.numerics.half_results import averaged_copy as averaged_copy
+from precision_lint.facts.numerics.half_results import half_loss as half_loss
 from precision_lint.facts.numerics.half_results import may_be_averaged_copy as may_be_averaged_copy
 from precision_lint.facts.numerics.half_results import (
     may_be_kept_for_backward as may_be_kept_for_backward,
@@ -245,6 +247,7 @@ from precision_lint.model.rule import Rule as Rule
 from precision_lint.source.python.bindings import attribute as attribute
 from precision_lint.source.python.bindings import binding as binding
 from precision_lint.source.python.bindings import enclosing_class as enclosing_class
+from precision_lint.source.python.code import code_of as code_of
 from precision_lint.source.python.compatibility import (
     is_for_another_version as is_for_another_version,
 )

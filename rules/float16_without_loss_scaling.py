@@ -12,6 +12,10 @@ all devices that it can be are written in the file, and CUDA is one of them. A r
 `no_grad` computes no gradients and is fine. Tests are not reported, because their training results
 do not matter.
 
+Also finds a model that FSDP computes in float16 (`MixedPrecision(param_dtype=torch.float16)` or
+`MixedPrecisionPolicy`, in all runs or with an option) and that an optimizer of the file gets,
+without a `ShardedGradScaler`.
+
 Also finds a region with `dtype=torch.float16` for the device at hand (`device.type`), in a function
 whose GradScaler is off on the CPU (`enabled=use_amp and device.type != "cpu"`) while the region is
 not: a run on the CPU computes in float16 as well, without a scaler.
@@ -19,7 +23,8 @@ not: a run on the CPU computes in float16 as well, without a scaler.
 ## Why it hurts
 There is no error. Gradients of activations are float16 where autocast ran in float16, and values
 smaller than 6e-8 become zero: the layers below learn from zeros. With a loss of 1e-9 a weight of a
-linear layer gets the gradient 0 without a scaler and 1e-9 with one.
+linear layer gets the gradient 0 without a scaler and 1e-9 with one. FSDP casts parameters and
+inputs, with the same effect, whatever `reduce_dtype` is.
 
 ## Example
 ```python
@@ -67,9 +72,11 @@ from precision_lint.rule_api import (
     autocasts,
     binding,
     callee_name,
+    code_of,
     dotted,
     entered,
     entered_elsewhere,
+    float16_shards,
     holders_of_names,
     makes_grad_scaler,
     may_be_cuda,
@@ -90,7 +97,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     since="0.1.0",
     precisions=("fp16",),
-    triggers=((b"autocast", b"with "), (b".backward(",), (b".step(",)),
+    triggers=((b"autocast", b"with ", b"param_dtype"), (b".backward(",), (b".step(",)),
     pitfalls=("C04",),
 )
 
@@ -107,8 +114,9 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         return
     syntax = syntax_tree(file)
     yield from _on_the_host(file, syntax)
-    if _SCALING.search(file.text.text):
+    if _SCALING.search(file.text.text) and _SCALING.search(code_of(file)):
         return
+    yield from _sharded(file, syntax)
     trained: set[ast.AST] = set()
     for made, made_in, region, entering in _regions(file, syntax):
         its = syntax_tree(made_in)
@@ -142,6 +150,37 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         )
 
 
+def _sharded(file: PythonFile, syntax: SyntaxTree) -> Iterator[Finding]:
+    """Models that FSDP computes in float16."""
+    passes = [call for call in syntax.calls("backward") if not call.args]
+    backward = min(passes, key=lambda call: call.lineno, default=None)
+    if backward is None or not any(map(_steps, syntax.calls("step"))):
+        return
+    for model in float16_shards(file):
+        if _is_scaled_elsewhere(file):
+            return
+        yield file.finding(
+            RULE,
+            file.span_of(model.wrapped),
+            "training in float16 under FSDP without loss scaling",
+            confidence=Confidence.MEDIUM,
+            why="Gradients below 6e-8 become zero in float16: use a ShardedGradScaler, or "
+            "bfloat16, which needs none.",
+            related=[
+                *model.options,
+                file.related(file.span_of(backward), "the loss is not scaled"),
+            ],
+        )
+
+
+def _steps(call: ast.Call) -> bool:
+    """True for a step of an optimizer."""
+    match call.func:
+        case ast.Attribute(value=owner, attr="step"):
+            return _OPTIMIZER.search(dotted(owner) or "") is not None
+    return False
+
+
 def _regions(
     file: PythonFile, syntax: SyntaxTree
 ) -> Iterator[tuple[AutocastCall, PythonFile, RegionNode, ast.Call]]:
@@ -157,10 +196,10 @@ def _regions(
 
 
 def _is_scaled_elsewhere(file: PythonFile) -> bool:
-    """True if a file that runs with this one may scale a loss."""
+    """True if another file that runs with this one may scale a loss."""
     path, project = file.text.path, file.project
     scaling = project.python_sources_matching(f"(?i){_SCALING.pattern}".encode())
-    return any(project.runs_with(each, path) for each in scaling)
+    return any(each != path and project.runs_with(each, path) for each in scaling)
 
 
 def _on_the_host(file: PythonFile, syntax: SyntaxTree) -> Iterator[Finding]:
@@ -236,13 +275,7 @@ def _training(function: ast.AST, region: RegionNode, syntax: SyntaxTree) -> ast.
     """The backward call of a function that steps an optimizer: of a loss made in the region."""
     assert isinstance(function, Scope)
     calls = [node for node in own_nodes(function) if isinstance(node, ast.Call)]
-    steps = any(
-        isinstance(call.func, ast.Attribute)
-        and call.func.attr == "step"
-        and _OPTIMIZER.search(dotted(call.func.value) or "")
-        for call in calls
-    )
-    if not steps:
+    if not any(map(_steps, calls)):
         return None
     backward = [call for call in calls if callee_name(call) == "backward" and not call.args]
     if isinstance(region, With):

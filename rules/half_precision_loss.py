@@ -6,10 +6,13 @@ autocast: logits that were cast, or that come from a model with half-precision w
 autocast region the result of these losses is float32, and they are not reported: `F.cross_entropy`
 of half-precision logits still takes the logarithm in half precision there (torch 2.11 on an H200:
 single losses are off by up to 0.4 % in bfloat16, their mean over 4,096 tokens by 0.003 %).
-Confidence is low if the checkpoint chooses the dtype, and if a Trainer or Lightning calls the
-method, because it may do so under autocast. It is low with `reduction="none"`, too: errors of
-single tokens even out in a mean that is taken in float32. A file is read only if it contains
-`bfloat16`, `float16` or `.half(` itself.
+
+A loss of logits that are in half precision in some runs only is reported if the code names that
+dtype for the weights (`--dtype bf16`). Confidence is low if the checkpoint chooses the dtype, if
+a region of autocast before makes it in some runs only, and if a Trainer or Lightning calls the
+method, because it may do so under autocast. It is low with `reduction="none"`, too: errors of single tokens even
+out in a mean that is taken in float32. A file is read only if it contains `bfloat16`, `float16` or
+`.half(` itself.
 
 ## Why it hurts
 There is no error. The loss comes out in the dtype of the logits. bfloat16 has 8 significant bits: a
@@ -77,6 +80,7 @@ from precision_lint.rule_api import (
     Severity,
     Span,
     Tensor,
+    half_loss,
     is_unreduced,
     precision_of,
     regex,
@@ -120,20 +124,28 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     if not isinstance(tensor, Tensor) or not tensor.may_be(_HALF):
         return
     dtypes = sorted(tensor.dtypes & _HALF)
-    confidence = Confidence.LOW
+    confidence, verb = Confidence.LOW, "is"
+    related = [tensor.origin.related] if tensor.origin is not None else []
     is_meant = file.project.is_secondary(file.text.path)  # tests compare losses in half precision
-    is_meant = is_meant or is_unreduced(call)
-    if tensor.must_be(_HALF) and not is_meant and not _is_called_by_framework(call, file):
+    is_meant = is_meant or is_unreduced(call) or _is_called_by_framework(call, file)
+    if tensor.must_be(_HALF) and not is_meant:
         confidence = Confidence.MEDIUM if is_output else Confidence.HIGH
+    elif not is_meant and (found := half_loss(call, file)) is not None:
+        confidence, verb, dtypes, related = (
+            Confidence.MEDIUM,
+            "can be",
+            [found.dtype],
+            [*found.related],
+        )
     what = " or ".join(dtypes) or "half precision, if the model is"
     yield file.finding(
         RULE,
         call.span,
-        f"`{loss}` is computed in {what}",
+        f"`{loss}` {verb} computed in {what}",
         confidence=confidence,
         why="The loss has 8 significant bits in bfloat16, 11 in float16: compute it in float32.",
         fix=partial(_fix, call, file),
-        related=[tensor.origin.related] if tensor.origin is not None else [],
+        related=related,
         precisions=tuple(filter(None, map(precision_of, dtypes))) or RULE.precisions,
     )
 

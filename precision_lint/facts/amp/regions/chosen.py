@@ -22,14 +22,17 @@ _HOPS = 6
 def options_for(made: AutocastCall, dtype: str, file: PythonFile) -> tuple[Related, ...]:
     """The settings with which a run opens a region in a dtype: `--mixed-precision fp16`."""
     given = made.argument("dtype")
-    if given is None:
-        return ()
+    return () if given is None else options_naming(given, made.node, dtype, file)
+
+
+def options_naming(
+    given: ast.expr, call: ast.Call, dtype: str, file: PythonFile
+) -> tuple[Related, ...]:
+    """The settings with which a run gives a call a dtype by one of its arguments."""
     found: dict[Related, None] = {}
     for named in _named(given, dtype, syntax_tree(file), _HOPS):
         origin = Origin(file.text, file.span_of(named), f"{dtype} is chosen here", "dtype")
-        found |= dict.fromkeys(
-            options_choosing(origin, file, file.span_of(made.node), file.project)
-        )
+        found |= dict.fromkeys(options_choosing(origin, file, file.span_of(call), file.project))
     return tuple(found)
 
 
