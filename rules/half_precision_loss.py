@@ -7,12 +7,12 @@ autocast region the result of these losses is float32, and they are not reported
 of half-precision logits still takes the logarithm in half precision there (torch 2.11 on an H200:
 single losses are off by up to 0.4 % in bfloat16, their mean over 4,096 tokens by 0.003 %).
 
-A loss of logits that are in half precision in some runs only is reported if the code names that
-dtype for the weights (`--dtype bf16`). Confidence is low if the checkpoint chooses the dtype, if
-a region of autocast before makes it in some runs only, and if a Trainer or Lightning calls the
-method, because it may do so under autocast. It is low with `reduction="none"`, too: errors of single tokens even
-out in a mean that is taken in float32. A file is read only if it contains `bfloat16`, `float16` or
-`.half(` itself.
+A loss of logits that are in half precision in some runs only is reported if an option or another
+setting chooses the dtype of the weights (`--dtype bf16`). Confidence is low if the checkpoint
+chooses the dtype, if a region of autocast before makes it in some runs only, and if a Trainer or
+Lightning calls the method, because it may do so under autocast. It is low with `reduction="none"`,
+too: errors of single tokens even out in a mean that is taken in float32. A file is read only if it
+contains `bfloat16`, `float16` or `.half(` itself.
 
 ## Why it hurts
 There is no error. The loss comes out in the dtype of the logits. bfloat16 has 8 significant bits: a

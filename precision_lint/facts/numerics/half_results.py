@@ -274,7 +274,7 @@ def running_total(call: Call, file: PythonFile) -> HalfResult | None:
 
 
 def half_loss(call: Call, file: PythonFile) -> HalfResult | None:
-    """A loss of logits of a model that some runs load, or cast, in half precision.
+    """A loss of logits of a model that an option, or another setting, makes half precision.
 
     In `forward`, whoever trains the module may call it under autocast.
     """
@@ -284,7 +284,11 @@ def half_loss(call: Call, file: PythonFile) -> HalfResult | None:
         return None
     if _is_part_of_forward(node, file) or _leaves_single_losses(node, syntax_tree(file)):
         return None
-    if logits.origin.kind != "dtype":
+    origin = logits.origin
+    is_chosen = origin.witness is not None or options_choosing(
+        origin, file, call.span, file.project
+    )
+    if origin.kind != "dtype" or not is_chosen:
         return None
     return result_in_half(call, logits, (BFLOAT16, FLOAT16), file)
 
