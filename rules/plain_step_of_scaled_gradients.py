@@ -99,10 +99,10 @@ def _beside(event: Event, step: TrainingStep) -> Event | None:
         return each is not None and (each.kind, each.subject) == (EventKind.STEP, event.subject)
 
     before = [[*filter(is_other, state.stepped)] for state in step.states(event)]
-    if all(before):
+    if before and all(before):
         return before[0][0]
     after = step.following(event, lambda each: is_other(each) or each.kind in _ENDING)
-    return after[0] if all(map(is_other, after)) else None
+    return after[0] if after and all(map(is_other, after)) else None
 
 
 def _twice(event: Event, other: Event, step: TrainingStep, file: PythonFile) -> Finding:
