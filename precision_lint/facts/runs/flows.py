@@ -36,7 +36,11 @@ from precision_lint.facts.runs.entered import assigns_one_of, computed_in_both, 
 from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
-from precision_lint.facts.runs.interpreter.inherited import initializers
+from precision_lint.facts.runs.interpreter.inherited import (
+    initializers,
+    initializers_above,
+    initializers_of,
+)
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.replaced import put_in_place
 from precision_lint.facts.runs.sections_read import section_of
@@ -164,6 +168,7 @@ class _Flow:
     """The functions that get the value, with the calls that give it: what they return of it is
     there, and in no other call.
     """
+    _climbed: set[tuple[str, FunctionDefinition]] = field(default_factory=set)
     unknown: list[_Read] = field(default_factory=list)
     starts: set[object] = field(default_factory=set)
     back: dict[object, list[tuple[object, Step | None]]] = field(default_factory=dict)
@@ -224,9 +229,10 @@ class _Flow:
         """
         if asked.owner:
             home = self.program.project.module(self.program.path)
-            if home is not None:
-                for function in definitions(home).get(asked.owner, ()):
-                    yield from self._parameter(asked.name, function, home)
+            own = definitions(home).get(asked.owner, ()) if home is not None else ()
+            found = [(home, function) for function in own if home is not None]
+            for file, function in found or initializers_of(asked.owner, self.program):
+                yield from self._parameter(asked.name, function, file)
             return
         found = [
             (node, file)
@@ -263,6 +269,7 @@ class _Flow:
             for call, holder in spread(file):
                 key = key_of_holder(holder)
                 is_section = bool(asked.section) and key == asked.section
+                is_section = is_section and (bool(callee_name(call)) or self._is_alone(call, key))
                 is_whole = not asked.section and not asked.others and holds_settings(key)
                 is_whole = is_whole and not section_of(holder, file)
                 if not is_section and not (is_whole and takes_settings(call, file)):
@@ -272,6 +279,16 @@ class _Flow:
                     yield from self._parameter(asked.name, function, home)
                 if not functions and not self._lacks(asked.name, callee_name(call)):
                     yield from unpacked(call, asked.name, holder, file)
+
+    def _is_alone(self, call: ast.Call, section: str) -> bool:
+        """True if no other call of something that a section names gets the entries of one of that
+        name: `load(config["target"])(**config["params"])`.
+        """
+        return not any(
+            each is not call and not callee_name(each) and key_of_holder(holder) == section
+            for file in self._spreading(section)
+            for each, holder in spread(file)
+        )
 
     def _given_whole(self, asked: Asked) -> Iterator[TorchPlace]:
         """The functions of libraries that get an object of settings, and read this one of it."""
@@ -583,6 +600,22 @@ class _Flow:
             for node, holder in members(file).get(name, ()):
                 if id(holder) in within:
                     yield node, file
+            yield from self._above(name, rest.arg, function, file)
+
+    def _above(
+        self, name: str, rest: str, function: FunctionDefinition, file: ParsedPython
+    ) -> Iterator[_Read]:
+        """The parameter of the class above, to which a class hands on what it does not take itself:
+        `super().__init__(*args, **kwargs)`.
+        """
+        if (name, function) in self._climbed:
+            return
+        self._climbed.add((name, function))
+        for call, holder in spread(file):
+            is_handed_on = isinstance(holder, ast.Name) and holder.id == rest
+            if is_handed_on and syntax_tree(file).function(call) is function:
+                for home, above in initializers_above(call, file, self.program):
+                    yield from self._parameter(name, above, home)
 
     def _reads(self, scope: Scope, name: str, file: ParsedPython) -> Iterator[_Read]:
         for each in syntax_tree(file).reads(scope, name):

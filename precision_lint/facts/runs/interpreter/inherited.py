@@ -56,12 +56,24 @@ def initializers(
     without one of its own, and of one under another name, `Kind = Task`.
     """
     if _is_call_above(call):
-        owner = enclosing_class(call, syntax_tree(file))
-        return _init_above(owner, program) if owner is not None else []
+        return initializers_above(call, file, program)
     called = last_name(call.func)
     known = (name for name, others in other_names(file).items() if called in others)
     name = next(known, called)
-    found = _classes(name, program) if name[:1].isupper() else ()
+    return initializers_of(name, program) if name[:1].isupper() else []
+
+
+def initializers_above(
+    call: ast.Call, file: ParsedPython, program: Program
+) -> list[tuple[ParsedPython, FunctionDefinition]]:
+    """The `__init__` that `super().__init__(args)` comes to; none for any other call."""
+    owner = enclosing_class(call, syntax_tree(file)) if _is_call_above(call) else None
+    return _init_above(owner, program) if owner is not None else []
+
+
+def initializers_of(name: str, program: Program) -> list[tuple[ParsedPython, FunctionDefinition]]:
+    """The `__init__` of the only class of a name: its own, or that of the nearest one above."""
+    found = _classes(name, program)
     if len(found) != 1:
         return []
     ((home, owner),) = found
