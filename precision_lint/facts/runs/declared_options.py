@@ -8,6 +8,7 @@ gets by default and what another value of the option makes of it.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice
@@ -30,7 +31,7 @@ from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.runs.interpreter.reachable import may_run
-from precision_lint.facts.runs.made_classes import extending
+from precision_lint.facts.runs.made_classes import extending, makes
 from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.roles import distinct, of_place, with_keys
 from precision_lint.facts.runs.set_anyway import rivals, with_rivals
@@ -45,6 +46,7 @@ from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -81,9 +83,13 @@ def meant(options: Unread, project: Recording) -> Meant:
     found: list[EffectiveConfig] = []
     unread: dict[str, list[bool]] = {}
     count = 0
-    programs = sorted(
-        programs_having(path, project), key=lambda one: (one != path, "train" not in one.stem)
-    )
+    classes = {owner for one in left if (owner := owners.get(one.origin.span))}
+
+    def order(program: Path) -> tuple[bool, bool, bool]:
+        is_maker = not classes or any(makes(program, each, project) for each in classes)
+        return not is_maker, program != path, "train" not in program.stem
+
+    programs = sorted(programs_having(path, project), key=order)
     for program in programs:
         code = project.config_files.at(program)
         if code is None or count >= _MOST_PROGRAMS:
@@ -170,9 +176,15 @@ class _Follower:
         name = self._destination(one)
         if not has_default(one) or not self.has(one):
             return
-        if not self._is_clear(one, name) or self._always_given(one, name):
+        if self._always_given(one, name):
             return
-        ends = ends_of(Asked(name), self.program)
+        if self._is_clear(one, name):
+            asked = Asked(name)
+        elif self._is_of_classes(one, name):
+            asked = Asked(name, classes=self._kin(self._owner(one)))
+        else:
+            return
+        ends = ends_of(asked, self.program)
         used = [*self._evaluated(one, name, ends)]
         kinds = {use.sink.kind for use in used}
         used += [
@@ -236,6 +248,18 @@ class _Follower:
             return False
         return len(defaults) <= 1 and all(self._is_given_to(each.owner, name) for each in others)
 
+    def _is_of_classes(self, one: Occurrence, name: str) -> bool:
+        """True if only fields of classes have a name, and the program calls the class of this one:
+        the object that is read tells them apart.
+        """
+        owner = self._owner(one)
+        owners = {each.owner for each in self._declared(name)}
+        return bool(owner) and "" not in owners and bool(self._running(owner))
+
+    def _kin(self, owner: str) -> frozenset[str]:
+        """A class and those that extend it."""
+        return frozenset((owner, *extending(owner, self.program.project)))
+
     def _function_of(self, declared: Declaration) -> Span | None:
         """The function of the file that declares an option; None at its top level."""
         file = self.program.project.module(self.path)
@@ -252,7 +276,8 @@ class _Follower:
     def is_general(self, name: str) -> bool:
         """True for a name that much of the program mentions: that says little of the option."""
         text = self.program.project.config_files.text
-        mentioning = (path for path in self.program.paths if name in text(path))
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        mentioning = (path for path in self.program.paths if word.search(text(path)))
         return next(islice(mentioning, _MOST_MENTIONING, None), None) is not None
 
     def _is_of(self, one: Occurrence, declared: Declaration) -> bool:
@@ -266,13 +291,21 @@ class _Follower:
     def _always_given(self, one: Occurrence, name: str) -> str:
         """The class of a field that each call of the class gives: no run has its default."""
         owner = self._owner(one)
-        return owner if owner and self._is_given_to(owner, name) else ""
+        is_given = bool(owner and self._running(owner)) and self._is_given_to(owner, name)
+        return owner if is_given else ""
 
     def _is_given_to(self, owner: str, name: str) -> bool:
-        """True for a field of a class that each of its calls gives."""
-        names = (owner, *extending(owner, self.program.project)) if owner else ()
-        calls = [call for each in names for call in self.program.calls(each)]
-        return bool(calls) and all(keyword_of(call, name) is not None for _, call in calls)
+        """True for a field of a class that each of its calls gives which may run."""
+        return bool(owner and self._calls(owner)) and all(
+            keyword_of(call, name) is not None for _, call in self._running(owner)
+        )
+
+    def _running(self, owner: str) -> list[tuple[ParsedPython, ast.Call]]:
+        return [row for row in self._calls(owner) if may_run(row[1], row[0], self.program)]
+
+    def _calls(self, owner: str) -> list[tuple[ParsedPython, ast.Call]]:
+        """The calls of a class, and of those that extend it."""
+        return [row for each in sorted(self._kin(owner)) for row in self.program.calls(each)]
 
     def _owner(self, one: Occurrence) -> str:
         """The class that has an option as a field; empty for an option of a parser."""

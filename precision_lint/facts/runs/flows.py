@@ -110,7 +110,8 @@ class Asked:
     `names` are those by which a program may call the whole file, if it is one of several.
     `modules` are the texts beside it, which may name the module that reads it, and `words` those of
     its command, which may name the function. `owner` is the class or function that gets it as an
-    argument, if that is known. `passed` are the functions and classes that do not run.
+    argument, if that is known. `passed` are the functions and classes that do not run. A field of
+    `classes` is read of what is seen to be an object of theirs only.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Asked:
     words: frozenset[str] = frozenset()
     owner: str = ""
     passed: frozenset[str] = frozenset()
+    classes: frozenset[str] = frozenset()
 
 
 @frozen(slots=False)
@@ -178,7 +180,9 @@ class _Flow:
         if put_in_place(asked.name, self.program) is not None:
             return
         pending = deque(self._starts(asked))
-        for found in (*self._handed_on(asked), *self._given_whole(asked)):
+        is_of_classes = bool(asked.classes)
+        whole = () if is_of_classes else (*self._handed_on(asked), *self._given_whole(asked))
+        for found in whole:
             if isinstance(found, TorchPlace):
                 self.starts.add(_key(found))
                 yield found
@@ -243,6 +247,8 @@ class _Flow:
         ]
         named = [read for read in found if self._is_named(read[1], asked.modules)]
         yield from named or found
+        if asked.classes:
+            return
         yield from self._globals(asked)
         for file in self.program.mentioning(asked.name) if not asked.others and not named else ():
             taking = [
@@ -315,6 +321,9 @@ class _Flow:
             return False
         if self._is_of_another_section(node, holder, asked, file):
             return False
+        if asked.classes:
+            known = Holders(self.program.mentioning, declared=True).of(holder, file).classes
+            return bool(known) and known <= asked.classes
         if asked.others and asked.section:
             is_section = name == asked.section or is_chosen(holder)
             return is_section or self._is_section(asked.section, holder, file)

@@ -45,9 +45,13 @@ _NONE = Holder()
 
 @frozen(slots=False)
 class Holders:
-    """Finds out what objects of a program hold; `files` gives those that mention a name."""
+    """Finds out what objects of a program hold; `files` gives those that mention a name. Where only
+    what is `declared` counts, calls say nothing of a parameter with an annotation: functions of
+    several files may have the name that is called.
+    """
 
     files: Callable[[str], Iterable[ParsedPython]]
+    declared: bool = False
 
     def of(self, node: ast.expr, file: ParsedPython, hops: int = _MOST_HOPS) -> Holder:
         """What an expression may stand for, from where it is assigned and given."""
@@ -95,8 +99,10 @@ class Holders:
         if isinstance(function, FunctionDefinition):
             for each in named_parameters(function.args):
                 if each.arg == node.id:
-                    found |= Holder(classes=frozenset(_names_of(each.annotation)))
-                    found |= self._of_parameter(each, function, file, hops)
+                    declared = frozenset(_names_of(each.annotation))
+                    found |= Holder(classes=declared)
+                    if not (declared and self.declared):
+                        found |= self._of_parameter(each, function, file, hops)
         return found
 
     def _of_parameter(

@@ -18,12 +18,17 @@ def is_made(owner: str, path: Path, project: Recording) -> bool:
     """True if a program makes an object of a class or of one that extends it, or gives the class
     to what fills it.
     """
+    return any(makes(program, owner, project) for program in programs_having(path, project))
+
+
+def makes(program: Path, owner: str, project: Recording) -> bool:
+    """True for a program that makes an object of a class, or gives the class to what fills it."""
     name = rf"(?:{'|'.join(map(re.escape, (owner, *extending(owner, project))))})"
     made = (
         rf"(?<!class )\b{name}\(|(?:default_factory\s*=|\bstructured\()\s*{name}\b"
         rf"|(?:cli|Parser|parse|wrap)\([^)\n]*\b{name}\b"
     )
-    return any(project.reaches(program, made) for program in programs_having(path, project))
+    return project.reaches(program, made)
 
 
 def extending(owner: str, project: Recording) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Which call of a program gets the arguments of a class that a file names: `target` and `params`."""
+"""Which call of a program gets the arguments of a class that a file names by `target`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,127 @@
+"""Fields of classes of settings whose name others have as well, and calls that no run comes to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import explained
+
+CONFIG = """\
+import torch
+from dataclasses import dataclass
+
+@dataclass
+class WideConfig:
+    width: int = 8
+    dtype: torch.dtype = torch.bfloat16
+
+@dataclass
+class NarrowConfig:
+    width: int = 4
+    dtype: torch.dtype = torch.float16
+"""
+NETS = """\
+import torch
+from config import NarrowConfig, WideConfig
+
+class WideNet(torch.nn.Module):
+    def __init__(self, cfg{}):
+        super().__init__()
+        self.table = torch.nn.Embedding(cfg.width, 8, dtype=cfg.dtype)
+
+class NarrowNet(torch.nn.Module):
+    def __init__(self, cfg{}):
+        super().__init__()
+        self.table = torch.nn.Embedding(cfg.width, 8, dtype=cfg.dtype)
+"""
+TRAIN = """\
+from config import NarrowConfig, WideConfig
+from nets import NarrowNet, WideNet
+
+if __name__ == "__main__":
+    first = WideNet(WideConfig())
+    second = NarrowNet({})
+"""
+
+
+@pytest.mark.parametrize("declared", [(": WideConfig", ": NarrowConfig"), ("", "")])
+def test_the_object_that_is_read_tells_fields_apart(
+    declared: tuple[str, str], tmp_path: Path
+) -> None:
+    files = {"config.py": CONFIG, "nets.py": NETS.format(*declared)}
+    out = explained(tmp_path, files | {"train.py": TRAIN.format("NarrowConfig()")})
+    assert "bfloat16 by default (argument of Embedding(dtype=), nets.py:7)" in out
+    assert "float16 by default (argument of Embedding(dtype=), nets.py:12)" in out
+    assert "not understood" not in out
+
+
+def test_what_may_be_of_either_class_is_not_said(tmp_path: Path) -> None:
+    files = {"config.py": CONFIG, "nets.py": NETS.format("", "")}
+    out = explained(
+        tmp_path, files | {"train.py": TRAIN.format("NarrowConfig() if small else WideConfig()")}
+    )
+    assert "nets.py:12" not in out
+
+
+def test_a_class_of_which_no_object_is_made_has_no_default(tmp_path: Path) -> None:
+    files = {"config.py": CONFIG, "nets.py": NETS.format(": WideConfig", ": NarrowConfig")}
+    out = explained(tmp_path, files | {"train.py": TRAIN.format("load('narrow.pt')")})
+    assert "nets.py:12" not in out
+    assert "not understood: dtype (config.py:12)" in out
+
+
+MADE = """\
+import argparse
+from dataclasses import dataclass
+from accelerate import Accelerator
+
+@dataclass
+class TrainingConfig:
+    steps: int = 10
+    mixed_precision: str = "bf16"
+
+def train(config):
+    accelerator = Accelerator(mixed_precision=config.mixed_precision)
+
+def create(folder, **kwargs):
+    return TrainingConfig(**kwargs)
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mixed_precision", default="fp16")
+    args = parser.parse_args()
+    {}
+    train(TrainingConfig(mixed_precision=args.mixed_precision))
+"""
+
+
+def test_a_call_that_no_run_comes_to_makes_no_default(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": MADE.format("pass")})
+    assert "fp16 by default (argument of Accelerator(mixed_precision=), train.py:11)" in out
+    assert "each call of TrainingConfig gives it" in out
+
+
+def test_one_that_a_run_comes_to_does(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": MADE.format("create('out')")})
+    assert "fp16 by default" not in out
+    assert "each call of" not in out
+
+
+def test_words_that_have_the_name_of_an_option_in_them(tmp_path: Path) -> None:
+    code = """\
+import argparse
+import torch
+{}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--amp", action="store_true")
+    args = parser.parse_args()
+    region = torch.autocast("cuda", dtype=torch.float16, enabled=args.amp)
+"""
+    names = [f"part{number}" for number in range(30)]
+    files = {f"{name}.py": "def sample(example):\n    return example\n" for name in names}
+    out = explained(tmp_path, {"train.py": code.format(f"import {', '.join(names)}"), **files})
+    assert "off by default; float16 with --amp" in out
