@@ -13,11 +13,12 @@ from pathlib import Path
 
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
-from precision_lint.facts.runs.interpreter.program import Program, keyword_of
+from precision_lint.facts.runs.interpreter.program import Program, keyword_of, other_names
 from precision_lint.facts.settings.vocabulary import chooses_precision
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.config.options import Option
+from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import last_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -35,12 +36,16 @@ _RECORDING = frozenset({
     "add_text", "add_hparams", "log_hyperparams",
 })  # fmt: skip
 """Functions that write settings down, or hand them on to nobody else."""
+_READING = frozenset({"getattr", "partial"})
+"""Those of them that may use what they get."""
 _RECORDERS = ("wandb.init", "wandb.config.update", "swanlab.init", "deepspeed.initialize")
 _HIDDEN = regex(
     r"_get_kwargs\(|\bdir\(|\bsys\.argv|\bimport_module\(|\b__import__\("
     r"|(?<![.\w])(?:exec|eval)\([^\n]{0,300}\b(?:args|opts?|hparams|options|FLAGS|flags|open)\b"
 )
 """Texts of programs that may read settings by names which they do not write."""
+_COMMENT = regex(r"^[ \t]*#[^\n]*", re.MULTILINE)
+"""A line that is a comment."""
 _DEFINITION = regex(
     r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+(\w+)|class[ \t]+(\w+)[ \t]*(?:\(([^)]*)\))?)",
     re.MULTILINE,
@@ -96,7 +101,9 @@ def _is_read(name: str, program: Program) -> bool:
     """True if code of a program has an attribute of a name, or a text of it that is no key."""
     word = re.escape(name)
     pattern = re.compile(rf"\.\s*{word}\b|([\"']){word}\1(?!\s*:)|\b{word}\s*:=")
-    return any(pattern.search(text) for text in _texts(program))
+    return any(
+        pattern.search(text) and pattern.search(_COMMENT.sub("", text)) for text in _texts(program)
+    )
 
 
 def _paths(program: Program) -> tuple[Path, ...]:
@@ -132,7 +139,9 @@ def _are_seen(program: Program) -> bool:
 
 
 def _defined(program: Program) -> frozenset[str]:
-    """The functions of a program, and its classes whose bases are known as well."""
+    """The functions of a program, and its classes whose bases are known as well, also by the other
+    names that they get.
+    """
     functions: set[str] = set()
     classes: dict[str, set[str]] = {}
     for text in _texts(program):
@@ -144,7 +153,15 @@ def _defined(program: Program) -> frozenset[str]:
                 classes[owner] = {name.rpartition(".")[2] for name in names}
     known = _OPEN_BASES | {name for name, bases in classes.items() if bases <= _OPEN_BASES}
     inherited = {name for name, bases in classes.items() if bases <= known}
-    return frozenset(functions | inherited) - {"__init__"}
+    found = functions | inherited
+    others = {
+        other
+        for file in program.files
+        for name, names in other_names(file).items()
+        if name in found
+        for other in names
+    }
+    return frozenset(found | others) - {"__init__"}
 
 
 @fact
@@ -165,7 +182,7 @@ def _is_seen_in(file: ParsedPython, names: frozenset[str], defined: frozenset[st
     for node in file.nodes:
         match node:
             case ast.Call(func=ast.Name(id="vars")) | ast.Attribute(attr="__dict__"):
-                if not _is_recorded(node, syntax, defined):
+                if not (_is_recorded(node, syntax, defined) or _is_told(node, syntax, defined)):
                     return False
             case ast.Call(args=args, keywords=keywords):
                 given = [*args, *(each.value for each in keywords)]
@@ -173,7 +190,9 @@ def _is_seen_in(file: ParsedPython, names: frozenset[str], defined: frozenset[st
                     _is_known(node, syntax, defined)
                 ):
                     return False
-                if last_name(node.func) in ("getattr", "setattr") and not _is_of_text(node, names):
+                if last_name(node.func) in ("getattr", "setattr") and not (
+                    _is_of_text(node, names) or _is_recorded(node, syntax, defined)
+                ):
                     return False
             case ast.keyword(arg=None, value=value) if _is_namespace(value, names):
                 return False
@@ -187,24 +206,65 @@ def _is_namespace(node: ast.expr, names: frozenset[str]) -> bool:
 def _is_known(call: ast.Call, syntax: SyntaxTree, defined: frozenset[str]) -> bool:
     """True for a call of what the program defines, of torch, or of what writes settings down."""
     name = last_name(call.func)
-    if name in defined or name in _RECORDING:
+    if name in defined or name in _RECORDING or _is_above(call, syntax, defined):
         return True
     if qualified(call.func, syntax.names).startswith("torch."):
         return True
     return ast.unparse(call.func).endswith(_RECORDERS)
 
 
+def _is_above(call: ast.Call, syntax: SyntaxTree, defined: frozenset[str]) -> bool:
+    """True for `super().__init__(args)` in a class whose bases are known."""
+    match call.func:
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
+            owner = enclosing_class(call, syntax)
+            return owner is not None and owner.name in defined
+    return False
+
+
+def _is_told(node: ast.expr, syntax: SyntaxTree, defined: frozenset[str]) -> bool:
+    """True for a loop that writes each setting down, `for name, value in vars(args).items()`, and
+    for one over the names alone, `for name in vars(args)`.
+    """
+    method = syntax.parent(node)
+    call = syntax.parent(method) if isinstance(method, ast.Attribute) else None
+    is_method = isinstance(method, ast.Attribute) and isinstance(call, ast.Call)
+    items: ast.AST | None = call if is_method else node
+    outer = syntax.parent(items) if items is not None else None
+    if isinstance(outer, ast.Call) and last_name(outer.func) in ("sorted", "list"):
+        items, outer = outer, syntax.parent(outer)
+    if not isinstance(outer, ast.For | ast.comprehension) or outer.iter is not items:
+        return False
+    if not is_method or (isinstance(method, ast.Attribute) and method.attr == "keys"):
+        return isinstance(outer.target, ast.Name)
+    match outer.target:
+        case ast.Tuple(elts=[ast.Name(), ast.Name(id=value)]):
+            scope = syntax.function(node) or syntax.tree
+            inside = {id(each) for each in ast.walk(syntax.parent(outer) or outer)}
+            inside |= {id(each) for each in ast.walk(outer)}
+            reads = [each for each in syntax.reads(scope, value) if isinstance(each, ast.expr)]
+            return all(
+                _is_recorded(each, syntax, defined) for each in reads if id(each) in inside
+            )
+    return False
+
+
 def _is_recorded(node: ast.expr, syntax: SyntaxTree, defined: frozenset[str]) -> bool:
-    """True for `vars(args)` that is written down: `json.dump(vars(args), stream)`."""
+    """True for `vars(args)` that is written down, `json.dump(vars(args), stream)`, or becomes a part
+    of a text.
+    """
+    is_text = False
     inner: ast.AST = node
     outer = syntax.parent(node)
     while outer is not None and not isinstance(outer, ast.stmt):
+        is_text = is_text or isinstance(outer, ast.FormattedValue)
         if isinstance(outer, ast.Call) and outer.func is not inner:
             name = last_name(outer.func)
-            if name not in ("dict", "sorted"):
-                return name not in defined and _is_known(outer, syntax, frozenset())
+            if not (name in ("dict", "sorted") or (is_text and name in ("append", "join"))):
+                is_own = name in defined or name in _READING
+                return not is_own and _is_known(outer, syntax, frozenset())
         inner, outer = outer, syntax.parent(outer)
-    return False
+    return is_text
 
 
 def _is_of_text(call: ast.Call, names: frozenset[str]) -> bool:

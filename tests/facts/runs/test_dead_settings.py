@@ -14,6 +14,16 @@ import argparse
 import logging
 import tool
 
+class Base:
+    def __init__(self, args):
+        self.lr = args.lr
+
+class Kept(Base):
+    def __init__(self, args):
+        super(Kept, self).__init__(args)
+
+Late = Kept
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--use-amp", action="store_true", help="use_amp for speed")
@@ -25,7 +35,7 @@ def main():
 
 main()
 """
-DEAD = "not understood: --use-amp (run.sh:1); declared in train.py, line 7; nothing reads it"
+DEAD = "not understood: --use-amp (run.sh:1); declared in train.py, line 17; nothing reads it"
 
 
 def with_option(line: str) -> dict[str, str]:
@@ -34,7 +44,20 @@ def with_option(line: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "line",
-    ["pass", "tool.run(args.lr)", "print(vars(tool))", "use_amp = True", "train(use_amp=1)"],
+    [
+        "pass",
+        "tool.run(args.lr)",
+        "print(vars(tool))",
+        "use_amp = True",
+        "train(use_amp=1)",
+        "# if args.use_amp:",
+        "for name in sorted(vars(args)): print(name, getattr(args, name))",
+        "for name, value in vars(args).items(): print(f'{name}: {value}')",
+        "for name in vars(args).keys(): table[name] = f'{getattr(args, name)}'",
+        "logging.info('; '.join([f'{name}={value}' for name, value in vars(args).items()]))",
+        "Kept(args)",
+        "Late(args)",
+    ],
 )
 def test_an_option_that_nothing_reads(line: str, tmp_path: Path) -> None:
     assert DEAD in explained(tmp_path, with_option(line))
@@ -51,6 +74,15 @@ def test_an_option_that_nothing_reads(line: str, tmp_path: Path) -> None:
         "config = args.__dict__",
         "print(args['use_amp'])",
         "tool.Run(config=args)",
+        "pass  # then\n    if args.use_amp: train()",
+        "for name, value in vars(args).items(): setattr(tool, name, value)",
+        "for name, value in vars(args).items(): print(name); tool.set(value)",
+        "for name in vars(args): tool.set(getattr(args, name))",
+        "values = [value for name, value in vars(args).items()]",
+        "model = getattr(tool, f'{vars(args)[key]}')",
+        "class Foreign(tool.Other):\n"
+        "        def __init__(self, args): super().__init__(args)\n"
+        "    Foreign(args)",
     ],
 )
 def test_an_option_that_something_may_read(line: str, tmp_path: Path) -> None:
@@ -340,4 +372,4 @@ def test_a_program_that_the_shell_fills_in_is_listed(tmp_path: Path) -> None:
 def test_scripts_of_schedulers(name: str, tmp_path: Path) -> None:
     text = "singularity exec $image bash << EOF > out\npython train.py --use-amp\nEOF\n"
     out = explained(tmp_path, {name: text, "train.py": PROGRAM.format("pass")})
-    assert f"--use-amp ({name}:2); declared in train.py, line 7; nothing reads it" in out
+    assert f"--use-amp ({name}:2); declared in train.py, line 17; nothing reads it" in out
