@@ -38,6 +38,7 @@ from precision_lint.facts.runs.shown import as_shown
 from precision_lint.facts.runs.understood import understood, written_at
 from precision_lint.facts.runs.unread import Unread, unread
 from precision_lint.facts.runs.untaken_options import untaken
+from precision_lint.facts.runs.words_in_vain import words_in_vain
 from precision_lint.model.finding import Confidence, Finding, Place, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.project.discovery import holds_commands, is_copy, is_of_unread_format, kind_of
@@ -143,7 +144,9 @@ def runs_of(
     left = dict(_without(known, left))
     doubtful = {one.file.text.path: one for one in left.values() if one.launch is None}
     doubtful |= {one.file.text.path: one for one in _by_keys_alone(found.values())}
-    for run in filter(None, (never_asked(one, facts) for one in doubtful.values())):
+    vain = [words_in_vain(one, facts) for one in left.values()]
+    vain += [never_asked(one, facts) for one in doubtful.values()]
+    for run in filter(None, vain):
         key = identity(run)
         found[key] = _with_more(found[key], run) if key in found else run
     known = _understood(found, facts)

@@ -40,6 +40,7 @@ from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.runs.untaken_options import has_default
 from precision_lint.facts.runs.uses import Use, use_of
 from precision_lint.facts.runs.ways import key_of_holder
+from precision_lint.facts.runs.words_in_vain import NOT_READ
 from precision_lint.facts.settings.declarations import program_options
 from precision_lint.facts.settings.given import Declaration, Kind
 from precision_lint.model.finding import Related, Span
@@ -61,7 +62,6 @@ _MOST_OF_A_KIND = 3
 _MOST_MENTIONING = 25
 """Files of one program that mention an option which is followed."""
 _PYTORCH = "pytorch"
-_NOT_READ = "nothing reads it"
 
 
 @frozen
@@ -152,7 +152,7 @@ def _in_vain(one: Occurrence) -> tuple[str, Occurrence]:
     place = one.file.text.place(one.origin.span)
     name = f"option in {place.path.name}, line {place.start.row}"
     at = Related(place, "the option")
-    return name, replace(one, value=_NOT_READ, is_derived=True, used_at=at)
+    return name, replace(one, value=NOT_READ, is_derived=True, used_at=at)
 
 
 @frozen(slots=False)
@@ -180,8 +180,8 @@ class _Follower:
             return
         if self._is_clear(one, name):
             asked = Asked(name)
-        elif self._is_of_classes(one, name):
-            asked = Asked(name, classes=self._kin(self._owner(one)))
+        elif classes := self._classes_of(one, name):
+            asked = Asked(name, classes=classes)
         else:
             return
         ends = ends_of(asked, self.program)
@@ -248,13 +248,20 @@ class _Follower:
             return False
         return len(defaults) <= 1 and all(self._is_given_to(each.owner, name) for each in others)
 
-    def _is_of_classes(self, one: Occurrence, name: str) -> bool:
-        """True if only fields of classes have a name, and the program calls the class of this one:
-        the object that is read tells them apart.
+    def _classes_of(self, one: Occurrence, name: str) -> frozenset[str]:
+        """The classes whose objects have a field, its own and those that extend it without a field
+        of this name, where only classes have one: the object that is read tells them apart. None if
+        the program makes no such object.
         """
         owner = self._owner(one)
-        owners = {each.owner for each in self._declared(name)}
-        return bool(owner) and "" not in owners and bool(self._running(owner))
+        others = {each.owner for each in self._declared(name)} - {owner}
+        if not owner or "" in others:
+            return frozenset()
+        above = frozenset[str]().union(*(self._kin(each) for each in others & self._kin(owner)))
+        classes = self._kin(owner) - above
+        calls = (row for each in classes for row in self.program.calls(each))
+        is_made = any(may_run(call, file, self.program) for file, call in calls)
+        return classes if is_made else frozenset()
 
     def _kin(self, owner: str) -> frozenset[str]:
         """A class and those that extend it."""

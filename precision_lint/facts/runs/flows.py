@@ -234,8 +234,8 @@ class _Flow:
         if asked.owner:
             home = self.program.project.module(self.program.path)
             own = definitions(home).get(asked.owner, ()) if home is not None else ()
-            found = [(home, function) for function in own if home is not None]
-            for file, function in found or initializers_of(asked.owner, self.program):
+            made = [(home, function) for function in own if home is not None]
+            for file, function in made or initializers_of(asked.owner, self.program):
                 yield from self._parameter(asked.name, function, file)
             return
         found = [

@@ -34,6 +34,7 @@ from precision_lint.facts.runs.roles import with_keys
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.unknown_loads import may_load
 from precision_lint.facts.runs.unread import Unread
+from precision_lint.facts.runs.words_in_vain import NOT_READ
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
@@ -56,7 +57,6 @@ _LOOKING = frozenset({"echo", "printf", "cat", "ls", "cp", "mv", "export", "[", 
 _OTHER_CODE = (".ipynb", ".sh", ".bash", ".slurm", ".sbatch")
 """Files that may hold Python which is not followed."""
 _LOADS = regex(r"safe_load|full_load|yaml\.load|OmegaConf\.load|json\.load|toml\w*\.load")
-_NOT_READ = "nothing reads it"
 _PYTORCH = "pytorch"
 
 
@@ -92,7 +92,7 @@ def never_asked(rest: Unread, project: Recording) -> EffectiveConfig | None:
         keys = _shown((*sections[-1], *own_ways[entry][0]))
         used_at = Related(place, "the file is loaded")
         name = f"loaded in {place.path.name}, line {place.start.row} ({keys})"
-        given[name] = replace(one, value=_NOT_READ, is_derived=True, used_at=used_at)
+        given[name] = replace(one, value=NOT_READ, is_derived=True, used_at=used_at)
     span = file.documents[0].span
     source = RolesSource(file, span, None, given, file, Span(0, 0), (*found.values(),))
     table = with_keys(frameworks()[_PYTORCH], given)

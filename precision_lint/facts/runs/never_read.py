@@ -243,15 +243,13 @@ def _is_told(node: ast.expr, syntax: SyntaxTree, defined: frozenset[str]) -> boo
             inside = {id(each) for each in ast.walk(syntax.parent(outer) or outer)}
             inside |= {id(each) for each in ast.walk(outer)}
             reads = [each for each in syntax.reads(scope, value) if isinstance(each, ast.expr)]
-            return all(
-                _is_recorded(each, syntax, defined) for each in reads if id(each) in inside
-            )
+            return all(_is_recorded(each, syntax, defined) for each in reads if id(each) in inside)
     return False
 
 
 def _is_recorded(node: ast.expr, syntax: SyntaxTree, defined: frozenset[str]) -> bool:
-    """True for `vars(args)` that is written down, `json.dump(vars(args), stream)`, or becomes a part
-    of a text.
+    """True for `vars(args)` that is written down, `json.dump(vars(args), stream)`, or becomes a
+    part of a text.
     """
     is_text = False
     inner: ast.AST = node
