@@ -27,6 +27,9 @@ _STARTS = regex(rb"^(?:for|while)[ \t]|^(?:\w+\.)?(?:main|train|run|Fire|app|cli
 _MOST_PROGRAMS = 12
 """Programs that share what declares an option."""
 _PARSING = regex(r"^\w[\w, ]*=[ \t]*\w+\.parse_(?:known_)?args\(", re.MULTILINE)
+_PARSED = regex(r"\.parse_(?:known_)?args\(|\bHfArgumentParser\(")
+_TESTING = regex(r"\b(?:pytest|unittest)\b|^[ \t]*(?:async[ \t]+)?def[ \t]+test_", re.MULTILINE)
+"""What files of tests have."""
 
 
 def entry_points(paths: Iterable[Path], project: Recording) -> Iterator[Path]:
@@ -42,12 +45,25 @@ def entry_points(paths: Iterable[Path], project: Recording) -> Iterator[Path]:
 def programs_having(path: Path, project: Recording) -> Iterator[Path]:
     """The programs that have the options of a file: the file itself, if it is started, and those
     that import it; a script that parses its words at its top and that nothing imports is started.
+    One with the name of a test counts if there is no other, and it parses words and has no tests.
     """
     users = project.users(path)
     found = [*islice(entry_points((path, *users), project), _MOST_PROGRAMS)]
     if not found and not users and _PARSING.search(project.config_files.text(path)):
         found = [path]
+    if not found:
+        tools = (each for each in (path, *users) if _is_tool(each, project))
+        found = [*islice(tools, _MOST_PROGRAMS)]
     return iter(found)
+
+
+def _is_tool(path: Path, project: Recording) -> bool:
+    """True for a file with the name of a test that people start with words: `test_inference.py`."""
+    if path.suffix != ".py" or not project.is_test(path):
+        return False
+    text = project.config_files.text(path)
+    is_parsing = _PARSED.search(text) is not None and _TESTING.search(text) is None
+    return is_parsing and _MAIN.search(text.encode()) is not None
 
 
 def _is_started(path: Path, project: Recording) -> bool:

@@ -616,3 +616,30 @@ def test_an_option_that_is_kept_in_a_record_as_well(
     out = explained(tmp_path, program(AMP, AS_KEY.format(line)))
     assert ("by default (autocast, train.py:13, one of 2 places)" in out) is is_said
     assert ('not understood: "--amp" (train.py:6)' in out) is not is_said
+
+
+@pytest.mark.parametrize(
+    ("more", "is_said"),
+    [
+        ("", True),
+        ("def test_region():\n    pass\n", False),
+        ("import pytest\n", False),
+    ],
+)
+def test_a_program_with_the_name_of_a_test(more: str, is_said: bool, tmp_path: Path) -> None:
+    code = PROGRAM.format(AMP, REGION) + more
+    out = explained(tmp_path, {"test_inference.py": code})
+    assert ("off by default; float16 with --amp (autocast, test_inference.py:8)" in out) is is_said
+    assert ("not understood" in out) is not is_said
+
+
+@pytest.mark.parametrize("name", ["test_speed", "train"])
+def test_it_counts_where_no_other_program_has_the_option(name: str, tmp_path: Path) -> None:
+    parser = "import argparse\n\ndef options():\n    parser = argparse.ArgumentParser()\n"
+    parser += f"    {AMP}\n    return parser\n"
+    main = "import torch\nfrom common import options\n\nif __name__ == '__main__':\n"
+    main += f"    args = options().parse_args()\n    {REGION}\n"
+    files = {"common.py": parser, "test_speed.py": main, f"{name}.py": main}
+    out = explained(tmp_path, files)
+    assert f"(autocast, {name}.py:6)" in out
+    assert out.count("(autocast") == 1
