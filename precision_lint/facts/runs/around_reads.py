@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence, Set
 from precision_lint.facts.runs.becoming import Step
 from precision_lint.facts.runs.taking_calls import holds_them, is_telling
 from precision_lint.facts.runs.ways import places_within
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition
@@ -16,6 +17,9 @@ from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_t
 
 _OF_MODULE = frozenset({"parameters", "named_parameters", "buffers", "state_dict"})
 """Methods of modules that give tensors."""
+_SAYING = frozenset({"print", "log", "info", "debug", "warning", "warn", "error"})
+_STATE = regex(r"(?:^|_)(?:checkpoint|ckpt|snapshot|state|state_dict)$")
+"""Names of what a checkpoint keeps."""
 _OF_SCALERS = frozenset({"update", "unscale_", "step"})
 """Methods of scalers."""
 
@@ -90,14 +94,21 @@ def says_nothing(node: ast.expr, file: ParsedPython) -> bool:
 
 
 def _only_checks(statement: ast.stmt) -> bool:
-    """True for what a condition decides that says nothing of it: it raises, or steps a scaler,
-    which is a place itself: `if amp: scaler.update()`.
+    """True for what a condition decides that says nothing of it: it raises, tells something, saves
+    or loads a state, or steps a scaler, which is a place itself: `if amp: scaler.update()`.
     """
     match statement:
         case ast.Raise() | ast.Pass():
             return True
+        case ast.If(body=body, orelse=orelse):
+            return all(map(_only_checks, (*body, *orelse)))
+        case ast.Assign(value=ast.Call(func=ast.Attribute(attr="state_dict"))):
+            return True  # `saved["amp"] = amp.state_dict()`
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method))):
-            return method in _OF_SCALERS and last_name(owner).lower().endswith("scaler")
+            is_step = method in _OF_SCALERS and last_name(owner).lower().endswith("scaler")
+            return is_step or method == "load_state_dict" or method in _SAYING
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
+            return name in _SAYING
     return False
 
 
@@ -159,6 +170,11 @@ def is_of_tensors(node: ast.expr, holder: ast.expr) -> bool:
         and each.func.attr in _OF_MODULE
         for each in walk(holder)
     )
+
+
+def is_of_state(holder: ast.expr) -> bool:
+    """True for what a checkpoint keeps of a run: `checkpoint["amp"]` is the state of a scaler."""
+    return isinstance(holder, ast.Name) and _STATE.search(holder.id) is not None
 
 
 def is_chosen(holder: ast.expr) -> bool:

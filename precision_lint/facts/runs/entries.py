@@ -45,15 +45,14 @@ def entry_points(paths: Iterable[Path], project: Recording) -> Iterator[Path]:
 def programs_having(path: Path, project: Recording) -> Iterator[Path]:
     """The programs that have the options of a file: the file itself, if it is started, and those
     that import it; a script that parses its words at its top and that nothing imports is started.
-    One with the name of a test counts if there is no other, and it parses words and has no tests.
+    A file with the name of a test counts if nothing else does; it parses words and has no tests.
     """
     users = project.users(path)
     found = [*islice(entry_points((path, *users), project), _MOST_PROGRAMS)]
     if not found and not users and _PARSING.search(project.config_files.text(path)):
         found = [path]
-    if not found:
-        tools = (each for each in (path, *users) if _is_tool(each, project))
-        found = [*islice(tools, _MOST_PROGRAMS)]
+    if not found and _is_tool(path, project):
+        found = [path]
     return iter(found)
 
 

@@ -22,6 +22,7 @@ from precision_lint.facts.runs.around_reads import (
     after_exit,
     is_chosen,
     is_of_one_object,
+    is_of_state,
     is_of_tensors,
     is_parsed,
     is_within,
@@ -317,7 +318,7 @@ class _Flow:
     def _may_hold(self, node: ast.expr, holder: ast.expr, asked: Asked, file: ParsedPython) -> bool:
         """True for an object that may hold the setting: `x.dtype` is that of a tensor."""
         name = key_of_holder(holder)
-        if is_of_tensors(node, holder):
+        if is_of_tensors(node, holder) or is_of_state(holder):
             return False
         if self._is_of_another_section(node, holder, asked, file):
             return False

@@ -631,15 +631,3 @@ def test_a_program_with_the_name_of_a_test(more: str, is_said: bool, tmp_path: P
     out = explained(tmp_path, {"test_inference.py": code})
     assert ("off by default; float16 with --amp (autocast, test_inference.py:8)" in out) is is_said
     assert ("not understood" in out) is not is_said
-
-
-@pytest.mark.parametrize("name", ["test_speed", "train"])
-def test_it_counts_where_no_other_program_has_the_option(name: str, tmp_path: Path) -> None:
-    parser = "import argparse\n\ndef options():\n    parser = argparse.ArgumentParser()\n"
-    parser += f"    {AMP}\n    return parser\n"
-    main = "import torch\nfrom common import options\n\nif __name__ == '__main__':\n"
-    main += f"    args = options().parse_args()\n    {REGION}\n"
-    files = {"common.py": parser, "test_speed.py": main, f"{name}.py": main}
-    out = explained(tmp_path, files)
-    assert f"(autocast, {name}.py:6)" in out
-    assert out.count("(autocast") == 1
