@@ -182,10 +182,13 @@ class _Follower:
             asked = Asked(name)
         elif classes := self._classes_of(one, name):
             asked = Asked(name, classes=classes)
+        elif self._is_of_module(one, name):
+            asked = Asked(name, home=self.path)
         else:
             return
         ends = ends_of(asked, self.program)
-        used = [*self._evaluated(one, name, ends)]
+        values = [] if asked.home else self._values(name)
+        used = [*self._evaluated(one, name, ends, values)]
         kinds = {use.sink.kind for use in used}
         used += [
             use
@@ -238,7 +241,9 @@ class _Follower:
         same, `--amp` and `--no-amp`: fields of classes that get it in each of their calls give it
         none.
         """
-        declared = self._declared(name)
+        return self._is_clear_among(self._declared(name), one, name)
+
+    def _is_clear_among(self, declared: Sequence[Declaration], one: Occurrence, name: str) -> bool:
         own = [each for each in declared if self._is_of(one, each)]
         others = [each for each in declared if each not in own]
         giving = [each for each in own if each.is_default]
@@ -247,6 +252,21 @@ class _Follower:
         if len(flags) > 1 and not flags <= {each.option for each in giving}:
             return False
         return len(defaults) <= 1 and all(self._is_given_to(each.owner, name) for each in others)
+
+    def _is_of_module(self, one: Occurrence, name: str) -> bool:
+        """True for an option of a parser that other modules of the program have as well, each for
+        its own subcommand: what this one reads is its own, if no other of them mentions it.
+        """
+        declared = self._declared(name)
+        here = [each for each in declared if each.origin.source.path == self.path]
+        others = {each.origin.source.path for each in declared} - {self.path}
+        if any(each.owner for each in declared) or not self.program.calls("add_subparsers"):
+            return False
+        if not self._is_clear_among(here, one, name):
+            return False
+        text = self.program.project.config_files.text
+        mentions = re.compile(rf"\b{re.escape(self.path.stem)}\b")
+        return bool(others) and not any(mentions.search(text(path)) for path in others)
 
     def _classes_of(self, one: Occurrence, name: str) -> frozenset[str]:
         """The classes whose objects have a field, its own and those that extend it without a field
@@ -320,9 +340,10 @@ class _Follower:
 
     # What can be evaluated
 
-    def _evaluated(self, one: Occurrence, name: str, ends: Ends) -> Iterator[Use]:
+    def _evaluated(
+        self, one: Occurrence, name: str, ends: Ends, values: Sequence[Value]
+    ) -> Iterator[Use]:
         """The places that are evaluated, and that the option is seen to decide."""
-        values = self._values(name)
         counts: dict[str, int] = {}
         seen: set[TorchPlace] = set()
         for place in ends.places:

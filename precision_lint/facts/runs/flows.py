@@ -112,7 +112,8 @@ class Asked:
     `modules` are the texts beside it, which may name the module that reads it, and `words` those of
     its command, which may name the function. `owner` is the class or function that gets it as an
     argument, if that is known. `passed` are the functions and classes that do not run. A field of
-    `classes` is read of what is seen to be an object of theirs only.
+    `classes` is read of what is seen to be an object of theirs only, and an option of a parser that
+    other modules have as well in its `home` only.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Asked:
     owner: str = ""
     passed: frozenset[str] = frozenset()
     classes: frozenset[str] = frozenset()
+    home: Path | None = None
 
 
 @frozen(slots=False)
@@ -181,8 +183,8 @@ class _Flow:
         if put_in_place(asked.name, self.program) is not None:
             return
         pending = deque(self._starts(asked))
-        is_of_classes = bool(asked.classes)
-        whole = () if is_of_classes else (*self._handed_on(asked), *self._given_whole(asked))
+        is_apart = bool(asked.classes or asked.home)
+        whole = () if is_apart else (*self._handed_on(asked), *self._given_whole(asked))
         for found in whole:
             if isinstance(found, TorchPlace):
                 self.starts.add(_key(found))
@@ -243,12 +245,12 @@ class _Flow:
             (node, file)
             for file in self.program.mentioning(asked.name)
             for node, holder in members(file).get(asked.name, ())
-            if self._may_hold(node, holder, asked, file)
+            if asked.home in (None, file.text.path) and self._may_hold(node, holder, asked, file)
             if not is_within(node, file, asked.passed)
         ]
         named = [read for read in found if self._is_named(read[1], asked.modules)]
         yield from named or found
-        if asked.classes:
+        if asked.classes or asked.home:
             return
         yield from self._globals(asked)
         for file in self.program.mentioning(asked.name) if not asked.others and not named else ():
