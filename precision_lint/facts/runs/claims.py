@@ -176,7 +176,8 @@ def _idle(place: TorchPlace, written: Occurrence, evaluator: Evaluator) -> Claim
         return None
     if any(written_at(one) == written_at(written) for one in reasons):
         return Claim(place)
-    by = reasons[-1]
+    given = [one for one in reasons if not isinstance(one.origin, CodePlace)]
+    by = (given or reasons)[-1]  # what the run is given says more than a default
     if isinstance(by.origin, CodePlace):  # it says nothing where a file is not followed
         return Claim(place, only_if=f"{by.name} is not {shown(by.value)}")
     return Claim(place, kept_by=by)

@@ -1265,3 +1265,26 @@ def test_another_program_is_asked_only_for_what_the_reader_does_not_mention(
     }
     out = explained(tmp_path, files, "configs/train.yaml")
     assert ("evaluate.py" in out) is is_for
+
+
+def test_what_the_run_is_given_keeps_it_from_a_place_before_a_default_does(tmp_path: Path) -> None:
+    code = """\
+import argparse
+from transformers import AutoModel
+
+def build(args):
+    if args.mode == "test":
+        AutoModel.from_pretrained("m", torch_dtype=args.kind_dtype)
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mode", default="test")
+    parser.add_argument("--kind-dtype", default="float32")
+    parser.add_argument("--generate", action="store_true")
+    args = parser.parse_args()
+    if args.generate:
+        build(args)
+"""
+    command = "python train.py --mode {} --kind-dtype float16\n"
+    out = explained(tmp_path, {"train.py": code, "run.sh": command.format("score")})
+    assert "not used: mode is score (weights of AutoModel, train.py:6)" in out
