@@ -63,6 +63,7 @@ from precision_lint.facts.runs.ways import (
     decided,
     definitions,
     key_of_holder,
+    meant,
     members,
     option_before,
     places_within,
@@ -566,6 +567,8 @@ class _Flow:
         match call.func:
             case ast.Attribute(value=ast.Name(id="self")) if own := definitions(file).get(name):
                 return [(file, function) for function in own]
+        if found := meant(call, file, self.program.project):
+            return found
         found = [*islice(self._defining(name), _MOST_DEFINITIONS + 1)]
         found = found or initializers(call, file, self.program)
         return found if len(found) <= _MOST_DEFINITIONS else []

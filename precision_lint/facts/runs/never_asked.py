@@ -30,6 +30,7 @@ from precision_lint.facts.runs.loads import (
     is_given_to_library,
     loads_in,
 )
+from precision_lint.facts.runs.readers import likely_readers, possible_readers
 from precision_lint.facts.runs.roles import with_keys
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.unknown_loads import may_load
@@ -116,9 +117,18 @@ def _is_loaded(suffix: str, project: Recording) -> bool:
     def compute() -> bool:
         loading = (load for each in paths for load in loads_in(each, suffix, project))
         composing = (each for path in paths for each in composed_in(path, project))
-        return any(True for _ in chain(loading, composing)) or may_load(suffix, paths, project)
+        return any(True for _ in chain(loading, composing)) or _loads_otherwise(suffix, project)
 
     return project.config_files.once(("is loaded", suffix), compute)
+
+
+def _loads_otherwise(suffix: str, project: Recording) -> bool:
+    """True if code of the project may load files of a format in a way that is not known."""
+    paths = project.config_files.project.python_files
+    if len(paths) > _MOST_CODE:
+        return True
+    once = project.config_files.once
+    return once(("may load", suffix), lambda: may_load(suffix, paths, project))
 
 
 def _is_plain(file: ParsedConfig) -> bool:
@@ -128,13 +138,15 @@ def _is_plain(file: ParsedConfig) -> bool:
 
 
 def _what_is_done(file: ParsedConfig, wanted: frozenset[Keys], project: Recording) -> Loaded | None:
-    """What all code of the project does with a file that it certainly loads; None if it may do
-    something that is not seen.
+    """What all code of the project does with a file that it loads, if anything does: what names it,
+    or has most of its keys. None if it may do something that is not seen.
     """
     path = file.text.path
     naming = [each for each in project.config_files.named_in_python(path) if each.suffix == ".py"]
     loading = (*naming, *given(path, project), *of_hydra(path, project))
     paths = project.config_files.project.python_files
+    if not loading and not _loads_otherwise(path.suffix, project):
+        loading = possible_readers(file, project) or likely_readers(file, project)
     if not loading or len(paths) > _MOST_CODE:
         return None
     if hides_reading(path, paths, project) or is_given_to_library(path, paths, project):

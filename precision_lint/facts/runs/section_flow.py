@@ -29,13 +29,15 @@ from precision_lint.facts.runs.table_uses import (
     keys_of,
     uses_of,
 )
-from precision_lint.facts.runs.ways import definitions
+from precision_lint.facts.runs.ways import class_meant, definitions, meant
+from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import callee_name, last_name, named_parameters
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_STEPS = 4_000
+_MOST_LEVELS = 4
 _MOST_DEFINITIONS = 4
 """Functions of one name that are followed."""
 
@@ -262,12 +264,39 @@ class SectionFlow(SectionHolders):
         name = called(call, file)
         if not name or is_general(call) or is_of_library(call, file, self.project):
             return ()
-        found = [
+        found = meant(call, file, self.project) or [
             (home, function)
             for home in self._mentioning(name)
             for function in definitions(home).get(name, ())
         ]
+        found = found or self._of_class(call.func, file) or self._of_class_above(call, file)
         return found if len(found) <= _MOST_DEFINITIONS else ()
+
+    def _of_class(
+        self, node: ast.expr, file: ParsedPython, levels: int = _MOST_LEVELS
+    ) -> list[tuple[ParsedPython, FunctionDefinition]]:
+        """The `__init__` of a class of the project by its name in a file: its own, or that of the
+        one class that it extends. None if that is not seen.
+        """
+        found = class_meant(node, file, self.project) if levels else None
+        if found is None:
+            return []
+        home, owner = found
+        for each in owner.body:
+            if isinstance(each, FunctionDefinition) and each.name in ("__init__", "__new__"):
+                return [(home, each)] if each.name == "__init__" else []
+        return self._of_class(owner.bases[0], home, levels - 1) if len(owner.bases) == 1 else []
+
+    def _of_class_above(
+        self, call: ast.Call, file: ParsedPython
+    ) -> list[tuple[ParsedPython, FunctionDefinition]]:
+        """What `super().__init__(config)` calls."""
+        match call.func:
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
+                owner = enclosing_class(call, syntax_tree(file))
+                if owner is not None and len(owner.bases) == 1:
+                    return self._of_class(owner.bases[0], file)
+        return []
 
     def _returned(
         self, statement: ast.Return, file: ParsedPython, at: At, item: tuple[int, int] | None

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.loads import loads_in
 from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
@@ -36,7 +37,7 @@ _CONFIGURATION = regex(
 _OF_DATA = frozenset({
     "PIL", "cv2", "datasets", "imageio", "joblib", "librosa", "matplotlib", "numpy", "pandas",
     "safetensors", "scipy", "sklearn", "skimage", "soundfile", "tokenizers", "torch", "torchaudio",
-    "torchvision", "tqdm",
+    "torchvision", "tqdm", "triton",
 })  # fmt: skip
 _KNOWN = _OF_DATA | sys.stdlib_module_names
 """Libraries that load no configuration, and those whose loaders are known."""
@@ -44,8 +45,12 @@ _KNOWN = _OF_DATA | sys.stdlib_module_names
 
 def may_load(suffix: str, paths: Sequence[Path], project: Recording) -> bool:
     """True if code of some files may load files of a format in a way that is not known."""
-    for file in filter(None, map(project.module, paths)):
-        for node in file.nodes:
+    for path in paths:
+        file = project.module(path)
+        known = {id(load.call) for load in loads_in(path, suffix, project)}
+        for node in file.nodes if file is not None else ():
+            if id(node) in known or file is None:
+                continue
             if isinstance(node, ast.Call) and _may_load(node, suffix, file, project):
                 return True
     return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
+from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.started import offered
 from precision_lint.facts.runs.taking_calls import is_option_of_precision, written_out
 from precision_lint.facts.runs.torch_sinks import TorchPlace, torch_places
@@ -15,7 +16,7 @@ from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import callee_name, dotted, last_name
+from precision_lint.source.python.syntax import callee_name, dotted, last_name, parameters
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _GETTER = regex(r"(?:^|_)(?:get|select|lookup)(?:_|$)|^r?getattr$|(?:^|_)get$")
@@ -158,6 +159,62 @@ def definitions(file: ParsedPython) -> Mapping[str, list[FunctionDefinition]]:
                 name = owner.name
             found.setdefault(name, []).append(node)
     return found
+
+
+def meant(
+    call: ast.Call, file: ParsedPython, project: Recording
+) -> list[tuple[ParsedPython, FunctionDefinition]]:
+    """The functions that a call by a plain name means, if its file defines them, or imports them
+    from one of the project; none if that is not seen. Other modules may have others of the name.
+    """
+    if not isinstance(call.func, ast.Name):
+        return []
+    syntax, name = syntax_tree(file), call.func.id
+    around = syntax.function(call)
+    while around is not None:
+        is_given = any(each.arg == name for each in parameters(around.args))
+        if is_given or syntax.stores(around, name):
+            return []
+        around = syntax.function(around)
+    if own := _at_top(name, file):
+        return own
+    module, _, original = syntax.names.get(name, "").rpartition(".")
+    path = project.locate(file.text.path, module) if module else None
+    home = project.module(path) if path is not None else None
+    return _at_top(original, home) if home is not None else []
+
+
+def class_meant(
+    node: ast.expr, file: ParsedPython, project: Recording
+) -> tuple[ParsedPython, ast.ClassDef] | None:
+    """The class of the project that a plain name stands for, by the file itself or an import."""
+    if not isinstance(node, ast.Name):
+        return None
+    if own := _class_at_top(node.id, file):
+        return own
+    module, _, name = syntax_tree(file).names.get(node.id, "").rpartition(".")
+    path = project.locate(file.text.path, module) if module else None
+    home = project.module(path) if path is not None else None
+    return _class_at_top(name, home) if home is not None else None
+
+
+def _class_at_top(name: str, file: ParsedPython) -> tuple[ParsedPython, ast.ClassDef] | None:
+    found = [each for each in file.tree.body if isinstance(each, ast.ClassDef)]
+    named = [each for each in found if each.name == name]
+    return (file, named[0]) if len(named) == 1 else None
+
+
+def _at_top(name: str, file: ParsedPython) -> list[tuple[ParsedPython, FunctionDefinition]]:
+    """The functions of a file with a name, but for methods and those within others; of classes,
+    their `__init__`.
+    """
+    syntax = syntax_tree(file)
+    return [
+        (file, each)
+        for each in definitions(file).get(name, ())
+        if syntax.function(each) is None
+        if each.name != name or not isinstance(syntax.parent(each), ast.ClassDef)
+    ]
 
 
 @fact

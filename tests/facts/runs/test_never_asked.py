@@ -326,3 +326,80 @@ def test_a_format_that_no_code_loads(code: str, is_said: bool, tmp_path: Path) -
     other = "def load(path):\n    return open(path).read()\n"
     out = explained(tmp_path, {"configs/a.yaml": FILE, "train.py": code, "other.py": other})
     assert (NO_LOADER in out) is is_said
+
+
+OF_CLASS = """\
+import sys
+import yaml
+from nets import Derived
+
+if __name__ == "__main__":
+    with open(sys.argv[1]) as stream:
+        config = yaml.safe_load(stream)
+    print(config["width"], config["steps"], config["kind"], config["amp"])
+    net = Derived(config)
+"""
+NETS = """\
+import tool
+
+class Base:
+    def __init__(self, config):
+        self.width = config["width"]
+
+class Middle(Base):
+    def __init__(self, config):
+        super().__init__(config)
+
+class Derived({}):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "is_unread"), [("Base", True), ("Middle", True), ("tool.Base", False)]
+)
+def test_a_file_that_nothing_names_and_the_class_above_that_gets_it(
+    base: str, is_unread: bool, tmp_path: Path
+) -> None:
+    text = "width: 8\nsteps: 3\nkind: small\namp: true\ndtype: float16\n"
+    files = {"train.py": OF_CLASS, "nets.py": NETS.format(base), "conf/a.yaml": text}
+    out = explained(tmp_path, files)
+    assert ("nothing reads it (loaded, train.py:7)  conf/a.yaml:5" in out) is is_unread
+
+
+def test_not_if_the_file_may_be_loaded_otherwise(tmp_path: Path) -> None:
+    text = "width: 8\nsteps: 3\nkind: small\namp: true\ndtype: float16\n"
+    code = OF_CLASS.replace("if __name__", "import own\nown.load(sys.argv[1])\nif __name__")
+    files = {"train.py": code, "nets.py": NETS.format("Base"), "conf/a.yaml": text}
+    assert "nothing reads it" not in explained(tmp_path, files)
+
+
+SAME_NAME = """\
+import yaml
+import other
+
+def show(config):
+    print(config["steps"])
+
+if __name__ == "__main__":
+    config = yaml.safe_load(open("a.yaml"))
+    show(config)
+"""
+
+
+def test_a_function_of_the_file_and_one_of_another_module_with_its_name(tmp_path: Path) -> None:
+    other = "import tool\n\ndef show(config):\n    tool.start(config)\n"
+    files = {"train.py": SAME_NAME, "other.py": other, "a.yaml": "steps: 3\ndtype: float16\n"}
+    assert "nothing reads it (loaded, train.py:8)  a.yaml:2" in explained(tmp_path, files)
+
+
+def test_an_imported_function_and_one_of_another_module_with_its_name(tmp_path: Path) -> None:
+    first = SAME_NAME.replace('def show(config):\n    print(config["steps"])\n', "")
+    first = first.replace("import other\n", "import other\nfrom own import show\n")
+    files = {
+        "train.py": first,
+        "own.py": "def show(config):\n    print(config['steps'])\n",
+        "other.py": "import tool\n\ndef show(config):\n    tool.start(config)\n",
+        "a.yaml": "steps: 3\ndtype: float16\n",
+    }
+    assert "nothing reads it (loaded, train.py" in explained(tmp_path, files)
