@@ -10,8 +10,13 @@ from pathlib import Path
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.entries import programs_having
 from precision_lint.facts.runs.interpreter.program import keyword_of
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import FunctionDefinition
+
+_BASES = regex(r"class[ \t]+(\w+)[ \t]*\(([^()]*)")
+_PARAMETERS = regex(r"\[[^\[\]]*\]")
+"""What a generic base is filled with: `Output[Config]` extends no `Config`."""
 
 
 def is_made(owner: str, path: Path, project: Recording) -> bool:
@@ -38,9 +43,11 @@ def extending(owner: str, project: Recording) -> tuple[str, ...]:
         found: dict[str, None] = {}
         pending = [owner]
         for name in pending:  # it grows
-            below = rf"class[ \t]+(\w+)[ \t]*\([^()]*\b{re.escape(name)}\b"
+            word = re.compile(rf"\b{re.escape(name)}\b")
+            below = rf"class[ \t]+\w+[ \t]*\([^()]*\b{re.escape(name)}\b"
             for path in project.python_sources_matching(below.encode()):
-                new = re.findall(below, project.config_files.text(path))
+                rows = _BASES.findall(project.config_files.text(path))
+                new = [each for each, bases in rows if word.search(_PARAMETERS.sub("", bases))]
                 pending += [each for each in new if each not in found and each != owner]
                 found |= dict.fromkeys(new)
         return tuple(each for each in found if each != owner)

@@ -263,6 +263,10 @@ def test_a_field_of_a_class_that_others_extend(program: str, settings: str, tmp_
             f"{SETTINGS}\nclass OtherConfig(Uncommon):\n    pass\n",
         ),
         (
+            USES.format("OtherConfig", "OtherConfig()"),
+            f"{SETTINGS}\nclass OtherConfig(Output[int, CommonConfig]):\n    pass\n",
+        ),
+        (
             USES.format(
                 "SpecialConfig", "SpecialConfig(use_amp=1)\n    config = CommonConfig(use_amp=True)"
             ),
