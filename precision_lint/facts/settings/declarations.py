@@ -20,6 +20,7 @@ from precision_lint.source.python.syntax import last_name, with_defaults
 MARKERS = (
     b"add_argument", b".option(", b"typer", b"DEFINE_", b"dataclass", b"BaseModel",
     b"BaseSettings", b"environ", b"set_defaults", b"(Tap", b".Tap)", b"configclass",
+    b"configargparse",
 )  # fmt: skip
 """What a Python file holds if it declares settings."""
 
@@ -232,6 +233,12 @@ def _declarations(node: ast.AST) -> Iterator[_Declaration]:
     """What a node declares."""
     match node:
         case ast.Call(func=ast.Attribute(attr="add_argument" | "option")):
+            yield from _option(node)
+        case ast.Call(
+            func=ast.Attribute(attr="add" | "add_arg"),
+            args=[ast.Constant(value=str(name)), *_],
+            keywords=[_, *_],
+        ) if name.startswith("-"):  # other names of it, those of configargparse among them
             yield from _option(node)
         case ast.Call(func=ast.Attribute(attr="set_defaults"), keywords=keywords):
             for keyword in keywords:

@@ -631,3 +631,27 @@ def test_a_program_with_the_name_of_a_test(more: str, is_said: bool, tmp_path: P
     out = explained(tmp_path, {"test_inference.py": code})
     assert ("off by default; float16 with --amp (autocast, test_inference.py:8)" in out) is is_said
     assert ("not understood" in out) is not is_said
+
+
+@pytest.mark.parametrize(
+    ("parser", "add"),
+    [
+        ("import configargparse\nparser = configargparse.ArgParser()", "add"),
+        ("import configargparse\nparser = configargparse.ArgParser()", "add_arg"),
+        (
+            "import argparse\nparser = argparse.ArgumentParser()\nparser.add = parser.add_argument",
+            "add",
+        ),
+    ],
+)
+def test_other_names_of_what_declares_an_option(parser: str, add: str, tmp_path: Path) -> None:
+    code = f"{parser}\nparser.{add}('--amp', action='store_true')\nimport torch\n"
+    code += f"args = parser.parse_args()\n{REGION}\nif __name__ == '__main__':\n    pass\n"
+    assert "off by default; float16 with --amp (autocast, train.py:" in explained(
+        tmp_path, {"train.py": code}
+    )
+
+
+def test_a_word_that_is_put_into_a_set_is_none(tmp_path: Path) -> None:
+    code = PROGRAM.format("words.add('--amp')\n    words.add('amp', key=len)", REGION)
+    assert "--amp" not in explained(tmp_path, {"train.py": code})
