@@ -31,7 +31,7 @@ from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.runs.interpreter.reachable import may_run
-from precision_lint.facts.runs.made_classes import extending, makes
+from precision_lint.facts.runs.made_classes import extending, is_always_given, makes
 from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.roles import distinct, of_place, with_keys
 from precision_lint.facts.runs.set_anyway import rivals, with_rivals
@@ -62,6 +62,7 @@ _MOST_OF_A_KIND = 3
 _MOST_MENTIONING = 25
 """Files of one program that mention an option which is followed."""
 _PYTORCH = "pytorch"
+_ALWAYS_GIVEN = "default not used: each call gives it"
 
 
 @frozen
@@ -128,8 +129,20 @@ def meant(options: Unread, project: Recording) -> Meant:
         and (owner := owners.get(one.origin.span))
         and is_field_in_vain(owner, one.name, project)
     ]
-    found += _reading([*map(_in_vain, vain)], frameworks()[_PYTORCH], options.file, options)
-    rest = sorted((one for one in left if one not in vain), key=lambda one: one.origin.span)
+    never = [
+        one
+        for one in left
+        if one not in vain
+        and (owner := owners.get(one.origin.span))
+        and is_always_given(owner, one.name, project)
+    ]
+    idle = [_in_vain(one, NOT_READ) for one in vain]
+    idle += [_in_vain(one, _ALWAYS_GIVEN) for one in never]
+    found += _reading(idle, frameworks()[_PYTORCH], options.file, options)
+    rest = sorted(
+        (one for one in left if one not in vain and one not in never),
+        key=lambda one: one.origin.span,
+    )
     return Meant(tuple(found), (*rest, *beyond))
 
 
@@ -148,11 +161,11 @@ def _reading(
         yield EffectiveConfig(replace(with_keys(table, rows), conflicts=(), links=()), source)
 
 
-def _in_vain(one: Occurrence) -> tuple[str, Occurrence]:
+def _in_vain(one: Occurrence, says: str) -> tuple[str, Occurrence]:
     place = one.file.text.place(one.origin.span)
     name = f"option in {place.path.name}, line {place.start.row}"
     at = Related(place, "the option")
-    return name, replace(one, value=NOT_READ, is_derived=True, used_at=at)
+    return name, replace(one, value=says, is_derived=True, used_at=at)
 
 
 @frozen(slots=False)

@@ -100,7 +100,7 @@ if __name__ == "__main__":
 def test_a_call_that_no_run_comes_to_makes_no_default(tmp_path: Path) -> None:
     out = explained(tmp_path, {"train.py": MADE.format("pass")})
     assert "fp16 by default (argument of Accelerator(mixed_precision=), train.py:11)" in out
-    assert "each call of TrainingConfig gives it" in out
+    assert "default not used: each call gives it (option, train.py:8)" in out
 
 
 def test_one_that_a_run_comes_to_does(tmp_path: Path) -> None:
@@ -125,3 +125,45 @@ if __name__ == "__main__":
     files = {f"{name}.py": "def sample(example):\n    return example\n" for name in names}
     out = explained(tmp_path, {"train.py": code.format(f"import {', '.join(names)}"), **files})
     assert "off by default; float16 with --amp" in out
+
+
+GIVEN = """\
+from dataclasses import dataclass
+from typing import Optional
+
+@dataclass
+class NetConfig:
+    width: int = 8
+    kind_dtype: str = "bf16"
+    {}
+
+def build(config: Optional[NetConfig]) -> NetConfig:
+    assert isinstance(config, NetConfig)
+    return tool.start(config.kind_dtype, config.width)
+
+if __name__ == "__main__":
+    build(NetConfig(width=2, kind_dtype="fp16"))
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "line", "is_given"),
+    [
+        ("pass", "pass", True),
+        ("pass", "build(NetConfig(kind_dtype=read()))", True),
+        ("pass", "build(NetConfig())", False),
+        ("pass", "build(NetConfig(2, 'fp16'))", False),
+        ("pass", "build(NetConfig(**read()))", False),
+        ("pass", "build(load(NetConfig, 'a.json'))", False),
+        ("pass", "KINDS = {'net': NetConfig}", False),
+        ("def read(cls, given): return cls(**given)", "pass", False),
+        ("def copy(self): return type(self)(width=1)", "pass", False),
+    ],
+)
+def test_a_field_whose_default_is_never_in_force(
+    method: str, line: str, is_given: bool, tmp_path: Path
+) -> None:
+    out = explained(tmp_path, {"train.py": GIVEN.format(method, line)})
+    assert ("default not used: each call gives it" in out) is is_given
+    assert "train.py:7" in out
