@@ -101,7 +101,7 @@ def meant(options: Unread, project: Recording) -> Meant:
         count += 1
         given: list[tuple[str, Occurrence]] = []
         others: list[Occurrence] = []
-        general = [one for one in left if follower.is_general(one.name)]
+        general = [one for one in left if not follower.is_followed(one)]
         for one in left:
             if one in general:
                 unread.setdefault(one.name, []).append(False)
@@ -192,7 +192,7 @@ class _Follower:
         if self._always_given(one, name):
             return
         if self._is_clear(one, name):
-            asked = Asked(name)
+            asked = Asked(name, home=self.path if self._is_general(one.name) else None)
         elif classes := self._classes_of(one, name):
             asked = Asked(name, classes=classes)
         elif self._is_of_module(one, name):
@@ -313,8 +313,14 @@ class _Follower:
         )
         return max(around, default=None, key=lambda span: span.start)
 
-    def is_general(self, name: str) -> bool:
-        """True for a name that much of the program mentions: that says little of the option."""
+    def is_followed(self, one: Occurrence) -> bool:
+        """False for a name that much of the program mentions, which says little of the option: but
+        for what the program that declares it reads itself.
+        """
+        is_own = self.path == self.program.path and not self._owner(one)
+        return is_own or not self._is_general(one.name)
+
+    def _is_general(self, name: str) -> bool:
         text = self.program.project.config_files.text
         word = re.compile(rf"\b{re.escape(name)}\b")
         mentioning = (path for path in self.program.paths if word.search(text(path)))

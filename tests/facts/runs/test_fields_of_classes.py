@@ -167,3 +167,20 @@ def test_a_field_whose_default_is_never_in_force(
     out = explained(tmp_path, {"train.py": GIVEN.format(method, line)})
     assert ("default not used: each call gives it" in out) is is_given
     assert "train.py:7" in out
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_name_that_many_files_have(is_own: bool, tmp_path: Path) -> None:
+    names = [f"part{number}" for number in range(30)]
+    files = {f"{name}.py": "def cast(x, y):\n    return x.to(y.dtype)\n" for name in names}
+    region = 'region = torch.autocast("cuda", dtype=getattr(torch, args.dtype))'
+    code = f"import argparse\nimport torch\nimport start, {', '.join(names)}\n"
+    code += 'if __name__ == "__main__":\n    parser = argparse.ArgumentParser()\n'
+    code += (
+        '    parser.add_argument("--dtype", default="bfloat16")\n    args = parser.parse_args()\n'
+    )
+    code += f"    {region if is_own else 'start.run(args)'}\n"
+    files["start.py"] = f"import torch\n\ndef run(args):\n    {region}\n"
+    out = explained(tmp_path, files | {"train.py": code})
+    assert ("bfloat16 by default (autocast, train.py:8)" in out) is is_own
+    assert ("not understood" in out) is not is_own
