@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
@@ -20,7 +20,8 @@ from precision_lint.model.regex import regex
 from precision_lint.source.config.options import Option
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import last_name, qualified
+from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import last_name, positional_parameters, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 from precision_lint.source.shell.words import UNKNOWN
 
@@ -36,6 +37,7 @@ _RECORDING = frozenset({
     "add_text", "add_hparams", "log_hyperparams",
 })  # fmt: skip
 """Functions that write settings down, or hand them on to nobody else."""
+_KEEPING = frozenset({"partial", "deepcopy", "copy"})
 _READING = frozenset({"getattr", "partial"})
 """Those of them that may use what they get."""
 _RECORDERS = ("wandb.init", "wandb.config.update", "swanlab.init", "deepspeed.initialize")
@@ -76,8 +78,13 @@ def declared_in_vain(name: str, program: Program) -> tuple[ParsedPython, ast.Cal
     found = program.argument(name)
     if found is None:
         return None
-    _, call = found
-    if _action(call) not in _PLAIN or _is_read(_destination(call, name), program):
+    file, call = found
+    if _action(call) not in _PLAIN:
+        return None
+    reads = _reading(_destination(call, name))
+    if file.text.path == program.path and _stays_at_home(program):
+        return None if reads(file.text.text) else found
+    if any(map(reads, _texts(program))):
         return None
     return found if _is_in_sight(program) else None
 
@@ -97,13 +104,16 @@ def _destination(call: ast.Call, name: str) -> str:
     return name
 
 
-def _is_read(name: str, program: Program) -> bool:
-    """True if code of a program has an attribute of a name, or a text of it that is no key."""
+def _reading(name: str) -> Callable[[str], bool]:
+    """Whether code has an attribute of a name, or a text of it that is no key."""
     word = re.escape(name)
     pattern = re.compile(rf"\.\s*{word}\b|([\"']){word}\1(?!\s*:)|\b{word}\s*:=")
-    return any(
-        pattern.search(text) and pattern.search(_COMMENT.sub("", text)) for text in _texts(program)
-    )
+
+    def reads(text: str) -> bool:
+        is_there = pattern.search(text) is not None
+        return is_there and pattern.search(_COMMENT.sub("", text)) is not None
+
+    return reads
 
 
 def _paths(program: Program) -> tuple[Path, ...]:
@@ -119,6 +129,88 @@ def _texts(program: Program) -> tuple[str, ...]:
 def _is_in_sight(program: Program) -> bool:
     """True if all that is done with the namespace of a program is seen."""
     return program.fact("namespaces in sight", lambda: _are_seen(program))
+
+
+def _stays_at_home(program: Program) -> bool:
+    """True if the namespace of a program does not leave the file that is started, whose code reads
+    it attribute by attribute: no other file can read it.
+    """
+    return program.fact("namespace at home", lambda: _is_at_home(program))
+
+
+def _is_at_home(program: Program) -> bool:
+    file = program.project.module(program.path)
+    parsing = [each for each in program.files if _parsed(each)]
+    if file is None or parsing != [file] or _HIDDEN.search(file.text.text):
+        return False
+    own = re.compile(rf"\b(?:from|import)[ \t]+[\w.]*\b{re.escape(program.path.stem)}\b")
+    others = (path for path in _paths(program) if path != program.path)
+    if any(own.search(program.project.config_files.text(path)) for path in others):
+        return False
+    names = _NAMESPACES.union(_parsed(file))
+    functions = {
+        node.name: node
+        for node in file.tree.body
+        if isinstance(node, FunctionDefinition) and not node.decorator_list
+    }
+    return _is_seen_in(file, names, frozenset(functions)) and not any(
+        _escapes(node, names, functions, syntax_tree(file)) for node in file.nodes
+    )
+
+
+def _escapes(
+    node: ast.AST,
+    names: frozenset[str],
+    functions: Mapping[str, FunctionDefinition],
+    syntax: SyntaxTree,
+) -> bool:
+    """True for a namespace that is kept under another name, or in something else."""
+    if not (isinstance(node, ast.Name | ast.Attribute) and last_name(node) in names):
+        return False
+    match syntax.parent(node):
+        case ast.Assign(targets=targets, value=value) if value is node:
+            return not all(isinstance(each, ast.Name) and each.id in names for each in targets)
+        case ast.Return():
+            function = syntax.function(node)
+            calls = syntax.calls(getattr(function, "name", ""))
+            return not all(_is_kept(call, names, syntax) for call in calls)
+        case ast.keyword(arg=str(given)) as keyword:
+            call = syntax.parent(keyword)
+            return isinstance(call, ast.Call) and _is_lost(call, given, names, functions)
+        case ast.Call(args=args) as call if node in args:
+            return _is_lost(call, args.index(node), names, functions)
+        case (
+            ast.List() | ast.Set() | ast.Dict() | ast.Starred() | ast.IfExp() | ast.BoolOp()
+            | ast.AnnAssign() | ast.NamedExpr() | ast.Yield() | ast.Lambda() | ast.Tuple()
+        ):  # fmt: skip
+            return True
+    return False
+
+
+def _is_kept(call: ast.Call, names: frozenset[str], syntax: SyntaxTree) -> bool:
+    """True for `args = parse_args()`."""
+    match syntax.parent(call):
+        case ast.Assign(targets=targets):
+            return all(isinstance(each, ast.Name) and each.id in names for each in targets)
+    return False
+
+
+def _is_lost(
+    call: ast.Call,
+    at: int | str,
+    names: frozenset[str],
+    functions: Mapping[str, FunctionDefinition],
+) -> bool:
+    """True for a call that may keep a namespace, but by a parameter with the name of one."""
+    name = last_name(call.func)
+    function = functions.get(name)
+    if function is None:
+        return name in _KEEPING
+    if not isinstance(call.func, ast.Name):
+        return True
+    taken = [each.arg for each in positional_parameters(function.args)]
+    given = taken[at] if isinstance(at, int) and at < len(taken) else at
+    return given not in names
 
 
 def _are_seen(program: Program) -> bool:

@@ -375,3 +375,71 @@ def test_scripts_of_schedulers(name: str, tmp_path: Path) -> None:
     text = "singularity exec $image bash << EOF > out\npython train.py --use-amp\nEOF\n"
     out = explained(tmp_path, {name: text, "train.py": PROGRAM.format("pass")})
     assert f"nothing reads it (option, train.py:17)  {name}:2  --use-amp" in out
+
+
+AT_HOME = """\
+import argparse
+import copy
+import functools
+import large
+
+class Box:
+    pass
+
+def parse_args():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--use-amp", action="store_true")
+    parser.add_argument("--lr")
+    args = parser.parse_args()
+    return args
+
+def train(args, model):
+    model.fit(args.lr)
+
+def other(given):
+    large.start(given)
+
+def main(args):
+    model = large.Model()
+    {}
+    train(args, model)
+
+if __name__ == "__main__":
+    args = parse_args()
+    main(args)
+"""
+LARGE = (
+    "def start(settings):\n    for name in dir(settings):\n        use(getattr(settings, name))\n"
+)
+UNREAD_AT_HOME = "nothing reads it (option, train.py:11)"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_unread"),
+    [
+        ("pass", True),
+        ("large.start(args.lr)", True),
+        ("train(args=args, model=model)", True),
+        ("print(f'{args}')", True),
+        ("large.start(args)", False),
+        ("other(args)", False),
+        ("box = Box(); box.args = args", False),
+        ("model.options = {'args': args}", False),
+        ("kept = args; large.start(kept)", False),
+        ("kept = copy.copy(args); large.start(kept)", False),
+        ("large.start(functools.partial(train, args))", False),
+        ("large.train(args)", False),
+        ("large.start(vars(args))", False),
+        ("large.start(settings := args)", False),
+        ("large.start(parse_args())", False),
+        ("large.start(args.use_amp)", False),
+    ],
+)
+def test_options_that_do_not_leave_the_program(line: str, is_unread: bool, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": AT_HOME.format(line), "large.py": LARGE})
+    assert (UNREAD_AT_HOME in out) is is_unread
+
+
+def test_not_if_another_module_imports_the_program(tmp_path: Path) -> None:
+    files = {"train.py": AT_HOME.format("pass"), "large.py": f"import train\n{LARGE}"}
+    assert UNREAD_AT_HOME not in explained(tmp_path, files)
