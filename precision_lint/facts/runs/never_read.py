@@ -143,7 +143,12 @@ def _is_at_home(program: Program) -> bool:
     parsing = [each for each in program.files if _parsed(each)]
     if file is None or parsing != [file] or _HIDDEN.search(file.text.text):
         return False
-    own = re.compile(rf"\b(?:from|import)[ \t]+[\w.]*\b{re.escape(program.path.stem)}\b")
+    syntax = syntax_tree(file)
+    parse = (*syntax.calls("parse_args"), *syntax.calls("parse_known_args"))
+    if any(keyword.arg == "namespace" for call in parse for keyword in call.keywords):
+        return False  # an object that others may have gets the options
+    stem = re.escape(program.path.stem)
+    own = re.compile(rf"\b(?:from|import)[ \t]+(?:[\w.]*\b{stem}|__main__)\b|\bsys\.argv\b")
     others = (path for path in _paths(program) if path != program.path)
     if any(own.search(program.project.config_files.text(path)) for path in others):
         return False
@@ -154,7 +159,7 @@ def _is_at_home(program: Program) -> bool:
         if isinstance(node, FunctionDefinition) and not node.decorator_list
     }
     return _is_seen_in(file, names, frozenset(functions)) and not any(
-        _escapes(node, names, functions, syntax_tree(file)) for node in file.nodes
+        _escapes(node, names, functions, syntax) for node in file.nodes
     )
 
 

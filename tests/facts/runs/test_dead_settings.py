@@ -440,6 +440,15 @@ def test_options_that_do_not_leave_the_program(line: str, is_unread: bool, tmp_p
     assert (UNREAD_AT_HOME in out) is is_unread
 
 
-def test_not_if_another_module_imports_the_program(tmp_path: Path) -> None:
-    files = {"train.py": AT_HOME.format("pass"), "large.py": f"import train\n{LARGE}"}
+@pytest.mark.parametrize(
+    "line", ["import train", "from train import args", "from __main__ import args", "sys.argv"]
+)
+def test_not_if_another_module_may_have_them(line: str, tmp_path: Path) -> None:
+    files = {"train.py": AT_HOME.format("pass"), "large.py": f"{line}\n{LARGE}"}
     assert UNREAD_AT_HOME not in explained(tmp_path, files)
+
+
+def test_not_if_an_object_gets_them(tmp_path: Path) -> None:
+    code = AT_HOME.format("pass")
+    code = code.replace("parser.parse_args()", "parser.parse_args(namespace=large.C)")
+    assert UNREAD_AT_HOME not in explained(tmp_path, {"train.py": code, "large.py": LARGE})
