@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from precision_lint.facts.project.facts import Recording
@@ -177,11 +178,31 @@ def meant(
             return []
         around = syntax.function(around)
     if own := _at_top(name, file):
-        return own
-    module, _, original = syntax.names.get(name, "").rpartition(".")
-    path = project.locate(file.text.path, module) if module else None
-    home = project.module(path) if path is not None else None
+        return own if name not in _imports(file) else []
+    original, home = _imported(name, file, project)
     return _at_top(original, home) if home is not None else []
+
+
+def _imported(name: str, file: ParsedPython, project: Recording) -> tuple[str, ParsedPython | None]:
+    """The name in the module of the project that the one import of a name takes it from, and that
+    module.
+    """
+    module, _, original = syntax_tree(file).names.get(name, "").rpartition(".")
+    path = None
+    if module and _imports(file)[name] == 1:  # of two, either may be the one
+        path = project.locate(file.text.path, module)
+    return original, project.module(path) if path is not None else None
+
+
+@fact
+def _imports(file: ParsedPython) -> Counter[str]:
+    """How often the names of a file are imported."""
+    return Counter(
+        each.asname or each.name
+        for node in file.nodes
+        if isinstance(node, ast.ImportFrom)
+        for each in node.names
+    )
 
 
 def class_meant(
@@ -191,10 +212,8 @@ def class_meant(
     if not isinstance(node, ast.Name):
         return None
     if own := _class_at_top(node.id, file):
-        return own
-    module, _, name = syntax_tree(file).names.get(node.id, "").rpartition(".")
-    path = project.locate(file.text.path, module) if module else None
-    home = project.module(path) if path is not None else None
+        return own if node.id not in _imports(file) else None
+    name, home = _imported(node.id, file, project)
     return _class_at_top(name, home) if home is not None else None
 
 

@@ -403,3 +403,15 @@ def test_an_imported_function_and_one_of_another_module_with_its_name(tmp_path: 
         "a.yaml": "steps: 3\ndtype: float16\n",
     }
     assert "nothing reads it (loaded, train.py" in explained(tmp_path, files)
+
+
+def test_either_of_two_imports_may_be_the_function(tmp_path: Path) -> None:
+    first = SAME_NAME.replace('def show(config):\n    print(config["steps"])\n', "")
+    imports = "try:\n    from other import show\nexcept ImportError:\n    from own import show\n"
+    files = {
+        "train.py": first.replace("import other\n", imports),
+        "own.py": "def show(config):\n    print(config['steps'])\n",
+        "other.py": "import tool\n\ndef show(config):\n    tool.start(config)\n",
+        "a.yaml": "steps: 3\ndtype: float16\n",
+    }
+    assert "nothing reads it" not in explained(tmp_path, files)
