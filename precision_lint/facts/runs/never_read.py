@@ -288,7 +288,8 @@ def _is_seen_in(file: ParsedPython, names: frozenset[str], defined: frozenset[st
                 ):
                     return False
                 if last_name(node.func) in ("getattr", "setattr") and not (
-                    _is_of_text(node, names) or _is_recorded(node, syntax, defined)
+                    _is_of_text(node, names)
+                    or (_is_of_loop(node, syntax) and _is_recorded(node, syntax, defined))
                 ):
                     return False
             case ast.keyword(arg=None, value=value) if _is_namespace(value, names):
@@ -341,6 +342,23 @@ def _is_told(node: ast.expr, syntax: SyntaxTree, defined: frozenset[str]) -> boo
             inside |= {id(each) for each in ast.walk(outer)}
             reads = [each for each in syntax.reads(scope, value) if isinstance(each, ast.expr)]
             return all(_is_recorded(each, syntax, defined) for each in reads if id(each) in inside)
+    return False
+
+
+def _is_of_loop(call: ast.Call, syntax: SyntaxTree) -> bool:
+    """True for `getattr(args, name)` in a loop over all names: `for name in vars(args)`."""
+    match call.args:
+        case [_, ast.Name(id=name), *_]:
+            stores = syntax.stores(syntax.function(call) or syntax.tree, name)
+            loops = [syntax.parent(store) for store in stores]
+            return bool(loops) and all(
+                isinstance(each, ast.For | ast.comprehension)
+                and any(
+                    isinstance(part, ast.Call) and last_name(part.func) == "vars"
+                    for part in ast.walk(each.iter)
+                )
+                for each in loops
+            )
     return False
 
 

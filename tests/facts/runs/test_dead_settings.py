@@ -73,6 +73,7 @@ def test_an_option_that_nothing_reads(line: str, tmp_path: Path) -> None:
         "train(**vars(args))",
         "config = vars(args)",
         "for name in names: getattr(args, name)",
+        "for name in names: print(getattr(args, name))",
         "config = args.__dict__",
         "print(args['use_amp'])",
         "tool.Run(config=args)",
