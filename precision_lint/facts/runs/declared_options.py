@@ -191,10 +191,10 @@ class _Follower:
             return
         if self._always_given(one, name):
             return
-        if self._is_clear(one, name):
-            asked = Asked(name, home=self.path if self._is_general(one.name) else None)
-        elif classes := self._classes_of(one, name):
+        if classes := self._classes_of(one, name):
             asked = Asked(name, classes=classes)
+        elif self._is_clear(one, name):
+            asked = Asked(name, home=self.path if self._is_general(one.name) else None)
         elif self._is_of_module(one, name):
             asked = Asked(name, home=self.path)
         else:
@@ -283,12 +283,12 @@ class _Follower:
 
     def _classes_of(self, one: Occurrence, name: str) -> frozenset[str]:
         """The classes whose objects have a field, its own and those that extend it without a field
-        of this name, where only classes have one: the object that is read tells them apart. None if
-        the program makes no such object.
+        of this name, where several classes have one, and no parser: the object that is read tells
+        them apart. None if the program makes no such object.
         """
         owner = self._owner(one)
         others = {each.owner for each in self._declared(name)} - {owner}
-        if not owner or "" in others:
+        if not owner or not others or "" in others:
             return frozenset()
         above = frozenset[str]().union(*(self._kin(each) for each in others & self._kin(owner)))
         classes = self._kin(owner) - above

@@ -184,3 +184,11 @@ def test_a_name_that_many_files_have(is_own: bool, tmp_path: Path) -> None:
     out = explained(tmp_path, files | {"train.py": code})
     assert ("bfloat16 by default (autocast, train.py:8)" in out) is is_own
     assert ("not understood" in out) is not is_own
+
+
+def test_what_another_class_always_gets_is_not_its_default(tmp_path: Path) -> None:
+    files = {"config.py": CONFIG, "nets.py": NETS.format(": WideConfig", ": WideConfig")}
+    code = TRAIN.format("read(NarrowConfig())").replace("WideConfig())", "WideConfig(dtype=kind))")
+    out = explained(tmp_path, files | {"train.py": code})
+    assert "float16 by default" not in out
+    assert "not understood: dtype (config.py:12)" in out
