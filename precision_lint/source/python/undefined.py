@@ -26,6 +26,11 @@ _OF_TOOLS = frozenset(
 
 _MOST = 3
 """A file that lacks more names is part of a larger one, or shows how something is used."""
+_GIVEN = regex(
+    r"(?:\w+_)?(?:args|batch|batches|config|criterion|data|dataset|device|inputs|loader|loss|model|net"
+    r"|optimizer|outputs|scheduler|targets|tokenizer|x|y)|cfg|dataloader|loss_fn"
+)
+"""What an excerpt takes for given, outside of functions."""
 
 
 def shows_all_names(file: ParsedPython) -> bool:
@@ -51,13 +56,17 @@ def undefined_names(file: ParsedPython) -> frozenset[ast.Name]:
         return frozenset()
     is_postponed = imported_names(file).get("annotations") == "__future__.annotations"
     found = [
-        reference.root
+        reference
         for reference in scopes_in(file).references
         if not _is_known(reference.names[0])
         and not reference.scope.lookup(reference.names[0])[1]
         and not _is_unevaluated(reference.at, is_postponed)
     ]
-    return frozenset(found if len({each.id for each in found}) <= _MOST else ())
+    outside = scopes_in(file).all[0]
+    is_excerpt = len({each.root.id for each in found}) > _MOST or any(
+        each.scope is outside and _GIVEN.fullmatch(each.root.id) for each in found
+    )
+    return frozenset(() if is_excerpt else (each.root for each in found))
 
 
 def _is_known(name: str) -> bool:
