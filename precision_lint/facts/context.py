@@ -105,7 +105,7 @@ class PythonFile(ParsedPython):
         elif is_medium or is_proved:
             if (stop := self._stop_before(span, related)) is not None:
                 confidence, related = Confidence.LOW, (*related, stop)
-            elif self._is_uncalled(span, related):
+            elif self._is_uncalled(span, related, has_effect_later=is_medium):
                 confidence = Confidence.LOW
         if callable(fix):
             fix = fix() if self.project.shows(confidence) else None
@@ -137,11 +137,16 @@ class PythonFile(ParsedPython):
         path = self.text.path
         return bool(functions_around(self, span.start)) and self.project.is_unreached(path)
 
-    def _is_uncalled(self, span: Span, related: Sequence[Related]) -> bool:
+    def _is_uncalled(
+        self, span: Span, related: Sequence[Related], *, has_effect_later: bool
+    ) -> bool:
         """True if no run comes to a place, or to one that the finding is built on."""
         from precision_lint.facts.project.uncalled import is_uncalled
 
-        return any(is_uncalled(file, at, self.project) for file, at in self._places(span, related))
+        return any(
+            is_uncalled(file, at, self.project, has_effect_later=has_effect_later)
+            for file, at in self._places(span, related)
+        )
 
     def _stop_before(self, span: Span, related: Sequence[Related]) -> Related | None:
         """What keeps runs from a place, or from one that the finding is built on."""

@@ -96,7 +96,11 @@ QUESTIONS: list[tuple[Callable[[Recording], object], dict[str, str], dict[str, s
     (lambda p: p.version_of("torch"), {"requirements.txt": "torch==2.6.0\n"}, {"d.py": ""}),
     (lambda p: p.release_of("torch"), {"requirements.txt": "torch==2.5.1\n"}, {"d.py": ""}),
     (lambda p: p.lowest_version_of("torch"), {"setup.py": "['torch>=2.1']\n"}, {"d.py": ""}),
-    (lambda p: p.half_precision(p.root / "a.py"), {"d.yaml": "bf16: true\n"}, {"d.py": "x = 1\n"}),
+    (
+        lambda p: p.half_precision(p.root / "a.py"),
+        {"d.yaml": "bf16: true\n", "d.py": "import a\na.run(open('d.yaml'))\n"},
+        {"e.yaml": "bf16: true\n", "d.py": "x = 1\n"},
+    ),
     (lambda p: p.bfloat16_weights, {"d.yaml": "dtype: bf16\n"}, {"d.yaml": "bf16: true\n"}),
     (lambda p: p.setting(("dtype",)), {"d.yaml": "dtype: bf16\n"}, {"d.yaml": "x: bf16\n"}),
     (lambda p: p.variable("P"), {".env": "P=bf16\n"}, {".env": "Q=bf16\n"}),

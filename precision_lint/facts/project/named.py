@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.memo import fact
+from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Reference, Scope, scopes_in
 from precision_lint.source.python.statements import Definition
@@ -20,6 +21,9 @@ LIBRARY_BASES = frozenset(
     {"abc", "lightning", "pytorch_lightning", "torch", "torchvision", "transformers", "typing"}
 )
 """Packages below whose classes objects are made as usual: a call calls `__init__`."""
+
+_MOST_MODULES = 10
+"""Modules of the project that are read for what a file takes of them, one attribute at a time."""
 
 _LIBRARIES = sys.stdlib_module_names | {
     *("accelerate", "clip", "datasets", "evaluate", "peft", "timm", "tokenizers", "transformers"),
@@ -52,7 +56,9 @@ def scope_of(name: ast.Name, file: ParsedPython) -> Scope:
 
 def imported_from(qualified: str, file: ParsedPython, project: Recording) -> Named | None:
     """What `module.name` is, where a file of the project defines it itself."""
-    module, _, name = qualified.rpartition(".")
+    module, dot, name = qualified.rpartition(".")
+    if not dot:
+        return None  # a module
     if not module.strip("."):
         module = f"{module}."
     home = own_module(module, file, project)
@@ -74,6 +80,17 @@ def own_module(module: str, file: ParsedPython, project: Recording) -> ParsedPyt
         if from_root not in {None, path}:
             return None
     return None if path is None else project.module(path)
+
+
+def imported_module(module: str, file: ParsedPython, project: Recording) -> ParsedPython | None:
+    """The file that `module` of `module.name` is; None in a file that imports too many."""
+
+    def count() -> int:
+        modules = {*imported_names(file).values()}
+        return sum(project.locate(file.text.path, each) is not None for each in modules)
+
+    is_small = file.fact("imported modules", count) <= _MOST_MODULES
+    return own_module(module, file, project) if is_small else None
 
 
 def top_level(name: str, file: ParsedPython) -> Named | None:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from precision_lint.facts.project.callees import callee, class_of_self, has_class_below, lineage
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.project.named import Named, named, own_module, scope_of
+from precision_lint.facts.project.named import Named, imported_module, named, scope_of
 from precision_lint.model.regex import regex
 from precision_lint.source.python.arguments import fits
 from precision_lint.source.python.evaluated import evaluated, of_annotations, passed
@@ -21,7 +21,14 @@ from precision_lint.source.python.nesting import blocks_around
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Binding
-from precision_lint.source.python.statements import DEFINITIONS, Loop, With, own_nodes, statements
+from precision_lint.source.python.statements import (
+    DEFINITIONS,
+    Loop,
+    With,
+    own_nodes,
+    own_statements,
+    statements,
+)
 from precision_lint.source.python.syntax import callee_name, innermost_name
 from precision_lint.source.python.undefined import shows_all_names, undefined_names
 
@@ -39,6 +46,9 @@ _NAMING_OTHERWISE = (
     rb"(?<![.\w])%b\b|\bas\b[^\n]*\.%b\b|\.%b[ \t]*(?:[^-+*/|&=!<>\n()]*[^=!<>\n()])?=[^=]"
 )
 """A name that does not follow a dot, or an attribute that may be assigned."""
+
+_COMPUTING = frozenset({"backward", "fit", "generate"})
+"""What computes with a model, by name."""
 
 Raising: TypeAlias = ast.Name | ast.Attribute | ast.Call
 """What raises `NameError`, `AttributeError` or `TypeError`."""
@@ -126,9 +136,10 @@ def _given(call: ast.Call, file: ParsedPython, project: Recording) -> Iterator[N
 def never_ends(
     node: ast.AST, home: ParsedPython, project: Recording, depth: int = _DEEPEST
 ) -> Raising | None:
-    """What raises in each run of a function or a program, before it comes to its end.
+    """What raises in each run of a function or a program, before it has computed anything.
 
-    Loops are taken to run. Of a function that may return before, the rest is not looked at.
+    That is up to the end of its first loop, which is taken to run, or of a call that trains. Of a
+    function that may return before, the rest is not looked at.
     """
     if not isinstance(node, ast.FunctionDef | ast.Module):
         return None
@@ -144,7 +155,25 @@ def _never_ends(
     for statement in passed(node.body):
         if (found := raising_in(statement, home, project, depth)) is not None:
             return found
+        if _computes(statement, home, project):
+            return None
     return None
+
+
+def _computes(statement: ast.stmt, home: ParsedPython, project: Recording) -> bool:
+    """True for a call that trains, or of a function of the project that goes through a loop."""
+    for node in evaluated(statement):
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr="train")) if (
+                "trainer" in innermost_name(owner).lower()
+            ):
+                return True
+            case ast.Call() if callee_name(node) in _COMPUTING:
+                return True
+            case ast.Call() if (found := callee(node, home, project)) is not None:
+                if any(isinstance(each, Loop) for each in own_statements(found.function.body)):
+                    return True
+    return False
 
 
 def is_missing(node: ast.Attribute, file: ParsedPython, project: Recording) -> bool:
@@ -154,7 +183,7 @@ def is_missing(node: ast.Attribute, file: ParsedPython, project: Recording) -> b
     _, bindings = scope_of(node.value, file).lookup(node.value.id)
     match bindings:
         case [Binding(qualified=str() as module)]:
-            home = own_module(module, file, project)
+            home = imported_module(module, file, project)
             if home is None or not shows_all_names(home) or project.assigning(node.attr):
                 return False
             return re.search(rf"\b{node.attr}\b", home.text.text) is None
@@ -169,7 +198,11 @@ def has_no_such_attribute(node: ast.Attribute, file: ParsedPython, project: Reco
     if owner is None or node.attr.startswith("__") or project.is_alone:
         return False
     every = [*lineage(owner, file, project)]
-    if not all(_shows_attributes(kind, home) for kind, home in every):
+    if not all(_shows_attributes(kind, home) for kind, home in every) or not any(
+        isinstance(each, ast.FunctionDef) and each.name == "__init__"
+        for kind, _ in every
+        for each in kind.body
+    ):
         return False
     last, _ = every[-1]
     others = {*map(innermost_name, last.bases)}

@@ -59,15 +59,19 @@ _OF_ALL_CLASSES = rb"__subclasses__|__init_subclass__|\bgetmembers\b|\bmetaclass
 """How a program finds classes that nothing names."""
 
 
-def is_uncalled(file: ParsedPython, offset: int, project: Recording) -> bool:
+def is_uncalled(
+    file: ParsedPython, offset: int, project: Recording, *, has_effect_later: bool = True
+) -> bool:
     """True for a place in a function, or a class, that no run of a program comes to.
 
-    The file is a program, or a part of one.
+    The file is a program, or a part of one. With an effect that comes later than the place, a run
+    that raises before it has computed anything does not count either.
     """
     around = functions_around(file, offset)
     if not around:
-        return _is_broken_off(offset, file, project)
-    return _is_run(file, project) and not _Search(project).is_live(around[-1], file)
+        return has_effect_later and _is_broken_off(offset, file, project)
+    search = _Search(project, has_effect_later=has_effect_later)
+    return _is_run(file, project) and not search.is_live(around[-1], file)
 
 
 def _is_broken_off(offset: int, file: ParsedPython, project: Recording) -> bool:
@@ -94,8 +98,9 @@ def _is_run(file: ParsedPython, project: Recording) -> bool:
 class _Search:
     """A search for a way from code that runs to a function or a class."""
 
-    def __init__(self, project: Recording) -> None:
+    def __init__(self, project: Recording, *, has_effect_later: bool) -> None:
         self._project = project
+        self._has_effect_later = has_effect_later
         self._live: set[Naming] = set()
         self._others: list[Naming] = []
         """What is being asked about, and what no way leads to: in this order."""
@@ -118,7 +123,7 @@ class _Search:
         owner = syntax_tree(file).body(node)
         if isinstance(node, ast.Assign):
             return self._is_used(node, owner, file)
-        if never_ends(node, file, self._project) is not None:
+        if self._has_effect_later and never_ends(node, file, self._project) is not None:
             return False
         if isinstance(owner, Definition) and not self.is_live(owner, file):
             return False
@@ -185,7 +190,7 @@ class _Search:
         if isinstance(call, ast.Call) and call.func is use and misfits(call, user, project):
             return False
         start, stop = user.span_of(use).start, project.stop(path)
-        if not around and _is_broken_off(start, user, project):
+        if not around and self._has_effect_later and _is_broken_off(start, user, project):
             return False
         is_after = stop is not None and stop.end <= start
         is_off = is_after or switched_off(start, user, project) is not None

@@ -83,10 +83,10 @@ def _below(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def passed(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """The statements that each run comes to which goes through a body, in their order.
+    """The statements that each run comes to which goes through a body, up to its first loop.
 
-    It goes into `with`, and at least once into a loop. Of a branch only the test is evaluated, but
-    for `if __name__ == "__main__":`. What comes after a conditional `return` may be left out.
+    It goes into `with`, and at least once into the loop. Of a branch only the test is evaluated,
+    but for `if __name__ == "__main__":`. What comes after a conditional `return` may be left out.
     """
     found: list[ast.stmt] = []
     _pass(body, found)
@@ -94,7 +94,7 @@ def passed(body: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def _pass(body: Sequence[ast.stmt], found: list[ast.stmt]) -> bool:
-    """Adds what a run comes to; False if it may leave the function before the end of a body."""
+    """Adds what a run comes to; False if the rest of the function is not to be added."""
     for statement in body:
         found.append(statement)
         if is_leaving(statement):
@@ -110,6 +110,6 @@ def _pass(body: Sequence[ast.stmt], found: list[ast.stmt]) -> bool:
             isinstance(each, ast.Return) for each in own_statements([statement])
         )
         is_through = _pass(inside, found)
-        if may_return or not (is_through or isinstance(statement, Loop)):
+        if may_return or not is_through or isinstance(statement, Loop):
             return False
     return True

@@ -30,7 +30,7 @@ _GIVEN = regex(
     r"(?:\w+_)?(?:args|batch|batches|config|criterion|data|dataset|device|inputs|loader|loss|model|net"
     r"|optimizer|outputs|scheduler|targets|tokenizer|x|y)|cfg|dataloader|loss_fn"
 )
-"""What an excerpt takes for given, outside of functions."""
+"""What an excerpt takes for given."""
 
 
 def shows_all_names(file: ParsedPython) -> bool:
@@ -56,17 +56,14 @@ def undefined_names(file: ParsedPython) -> frozenset[ast.Name]:
         return frozenset()
     is_postponed = imported_names(file).get("annotations") == "__future__.annotations"
     found = [
-        reference
+        reference.root
         for reference in scopes_in(file).references
         if not _is_known(reference.names[0])
         and not reference.scope.lookup(reference.names[0])[1]
         and not _is_unevaluated(reference.at, is_postponed)
     ]
-    outside = scopes_in(file).all[0]
-    is_excerpt = len({each.root.id for each in found}) > _MOST or any(
-        each.scope is outside and _GIVEN.fullmatch(each.root.id) for each in found
-    )
-    return frozenset(() if is_excerpt else (each.root for each in found))
+    names = {each.id for each in found}
+    return frozenset(() if len(names) > _MOST or any(map(_GIVEN.fullmatch, names)) else found)
 
 
 def _is_known(name: str) -> bool:

@@ -18,6 +18,8 @@ class Actor(nn.Module):
 """
 OWNER = """\
 class A:
+    def __init__(self):
+        self.x = 1
     def f(self, x):
 """
 RAISING = [

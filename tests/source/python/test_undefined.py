@@ -23,7 +23,6 @@ UNDEFINED = [
         "class A:\n    n = 1\n    def f(self):\n        return n\nA().f()\n",
         {"n"},
     ),
-    ("a model in a function", "def f(x):\n    return model(x)\nf(1)\n", {"model"}),
     ("a name of another function", "def f():\n    n = 1\ndef g():\n    return n\ng()\n", {"n"}),
     ("a method `eval` of an object", "import models\nmodels.net.eval()\nmissing()\n", {"missing"}),
 ]
@@ -50,6 +49,7 @@ DEFINED = [
         "from __future__ import annotations\ndef f(x: Missing) -> Missing:\n    return x\n",
     ),
     ("by IPython", "get_ipython().run_line_magic('matplotlib', 'inline')\n"),
+    ("a function with a model", "def f(x):\n    return model(x)\nf(1)\n"),
     ("an excerpt with one model", "import torch\nloss = model(torch.ones(2)).mean()\n"),
     (
         "an excerpt",
