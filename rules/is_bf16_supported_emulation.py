@@ -92,6 +92,8 @@ _FUNCTION = "torch.cuda.is_bf16_supported"
 _SINCE = (2, 4)
 _OF_A_GPU = frozenset({"is_available", "is_bf16_supported"})
 _FLASH_NAME = regex(r"'flash_attention_[23]'")
+_FLASH_GIVEN = rb"\battn_implementation\s*=\s*[\"']flash_attention_[23][\"']"
+"""How another file of the program loads a model with it."""
 _FLASH = {"attn_implementation": _FLASH_NAME}
 _MERGING = ("merge_and_unload", "save_pretrained")
 _RUNNING = (
@@ -112,7 +114,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     syntax = syntax_tree(file)
     asked = [each for each in syntax.calls("is_bf16_supported") if _counts_emulation(each, syntax)]
     found = [each for each in asked if not _is_replaced(each, file, syntax)]
-    if found and (_loads(syntax, _FLASH) or _is_flash_default(syntax) or _only_merges(syntax)):
+    if found and (_needs_ampere(syntax, file) or _only_merges(syntax)):
         return
     for call in found:
         fallback = _fallback(call, syntax)
@@ -138,6 +140,18 @@ def _loads(syntax: SyntaxTree, arguments: dict[str, re.Pattern[str]]) -> bool:
         for call in syntax.calls("from_pretrained")
         for keyword in call.keywords
         if (pattern := arguments.get(keyword.arg or "")) is not None
+    )
+
+
+def _needs_ampere(syntax: SyntaxTree, file: PythonFile) -> bool:
+    """True for a program with FlashAttention, which refuses GPUs that emulate bfloat16."""
+    return (
+        _loads(syntax, _FLASH)
+        or _is_flash_default(syntax)
+        or any(
+            file.project.runs_with(each, file.text.path)
+            for each in file.project.python_sources_matching(_FLASH_GIVEN)
+        )
     )
 
 

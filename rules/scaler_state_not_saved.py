@@ -191,7 +191,7 @@ def _needs_no_scale(file: PythonFile) -> bool:
     """True if nothing that runs with a file computes in float16, whose gradients a scale keeps."""
     syntax = syntax_tree(file)
     dtypes = [made.argument("dtype") for made in autocasts(syntax) if not made.is_off]
-    names = {dtype and qualified(dtype, syntax.names) for dtype in dtypes}
+    names = {each and qualified(each, syntax.names) for each in _alternatives(dtypes)}
     if names:
         return names <= {"torch.bfloat16", "torch.float32"}
     path, project = file.text.path, file.project
@@ -199,6 +199,16 @@ def _needs_no_scale(file: PythonFile) -> bool:
         each == path or project.runs_with(each, path)
         for each in project.python_sources_matching(_FLOAT16)
     )
+
+
+def _alternatives(dtypes: Iterable[ast.expr | None]) -> Iterator[ast.expr | None]:
+    """The dtypes, and both of `torch.bfloat16 if use_amp else torch.float32`."""
+    for dtype in dtypes:
+        match dtype:
+            case ast.IfExp(body=body, orelse=orelse):
+                yield from _alternatives([body, orelse])
+            case _:
+                yield dtype
 
 
 def _living(scaler: str, tree: ast.Module) -> list[ast.AST]:

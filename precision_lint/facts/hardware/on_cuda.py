@@ -37,6 +37,11 @@ def is_chosen_on_cuda(origin: Origin, file: ParsedPython, project: Recording) ->
     return bool(conditions) and all(truth(test, of_part) is met for test, met in conditions)
 
 
+def holds_on_cuda(test: ast.expr, syntax: SyntaxTree) -> bool | None:
+    """Whether a condition holds on such a machine; None if that alone does not decide it."""
+    return truth(test, partial(_holds, syntax=syntax, hops=_HOPS))
+
+
 def _around(node: ast.AST, syntax: SyntaxTree) -> list[tuple[ast.expr, bool]]:
     """The conditions around a node within its function, and whether they hold there."""
     found, inner = list[tuple[ast.expr, bool]](), node

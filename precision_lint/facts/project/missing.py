@@ -90,7 +90,7 @@ class MissingImports:
             return None
         every = (self._of(node, path) for node in certain_imports(file.tree))
         first = next(filter(None, every), None)
-        return None if first is None or self._finds_otherwise else first
+        return None if first is None or self._finds_otherwise(path) else first
 
     def is_own(self, path: Path, name: str) -> bool:
         """True if a module that a file imports is of the project, and no library of this name.
@@ -270,14 +270,18 @@ class MissingImports:
         found = re.findall(rb"(?m)^\s*path\s*=\s*(.+?)\s*$", content)
         return tuple(each.decode("utf-8", "replace") for each in found)
 
+    def _finds_otherwise(self, path: Path) -> bool:
+        """True if a program of a file may give modules to imports that are no files of theirs."""
+        return any(self._imports.are_linked(each, path) for each in self._changing_imports)
+
     @cached_property
-    def _finds_otherwise(self) -> bool:
-        """True if a program may give modules to imports that are no files of theirs."""
-        return any(
-            self._records.of("matches", each, _FOUND_OTHERWISE)
+    def _changing_imports(self) -> Sequence[Path]:
+        return [
+            each
             for each in self._project.python_files
             if not self._project.is_test(each)
-        )
+            and self._records.of("matches", each, _FOUND_OTHERWISE)
+        ]
 
     @cached_property
     def _searches_elsewhere(self) -> bool:

@@ -57,6 +57,14 @@ STOPPING = [
             "train.py": "import sys\nsys.path.append('./models')\nimport models.unet\n" + TRAIN,
         },
     ),
+    (
+        "another program puts modules into `sys.modules`",
+        {
+            "train.py": TRAIN,
+            "models/__init__.py": "",
+            "shim.py": "import sys\nsys.modules['occ'] = sys\n",
+        },
+    ),
 ]
 RUNNING = [
     ("the module is there", {"train.py": TRAIN, "models/vit.py": "class ViT:\n    pass\n"}),

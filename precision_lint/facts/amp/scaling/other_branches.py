@@ -9,6 +9,9 @@ with torch.autocast(device, dtype=dtype): ...
 self.context = torch.autocast("cuda", dtype=torch.float16 if self.is_fp16 else torch.bfloat16)
 if self.is_fp16:
     self.scaler = GradScaler()
+
+dtype = torch.float16 if device.type == "cuda" else torch.bfloat16
+scaler = GradScaler("cuda")  # off where there is no GPU
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from precision_lint.facts.amp.scaling.scalers import AutocastRegion, Conditions,
 from precision_lint.facts.amp.training_step.conditions import PathConditions, assuming, truth
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.hardware.on_cuda import holds_on_cuda
 from precision_lint.model.dtypes import ALIASES, BFLOAT16
 from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
@@ -42,7 +46,7 @@ def _contradicts(
     region: AutocastRegion, node: ast.Call, conditions: Conditions, file: PythonFile
 ) -> bool:
     """True if the conditions of a scaler choose another dtype for a region than bfloat16."""
-    if region.given is None or region.giver is None or region.file is not file or not conditions:
+    if region.given is None or region.giver is None or region.file is not file:
         return False
     given = node_at(file, region.giver.span)
     dtype = None if given is None else argument_at(region.given.span, given, file)
@@ -52,7 +56,11 @@ def _contradicts(
     for test, holds in conditions:
         assumed = assuming(test, holds, assumed)
     syntax = syntax_tree(file)
-    return not _Choice(assumed, syntax.function(node), syntax).may_be_bfloat16(dtype, _HOPS)
+    is_of_cuda = not any(
+        isinstance(each, ast.Constant) and each.value == "cpu" for each in node.args
+    )
+    choice = _Choice(assumed, syntax.function(node), syntax, is_of_cuda)
+    return not choice.may_be_bfloat16(dtype, _HOPS)
 
 
 @frozen
@@ -62,6 +70,8 @@ class _Choice:
     assumed: PathConditions
     function: Scope | None
     syntax: SyntaxTree
+    is_of_cuda: bool
+    """Whether that place has an effect on a GPU only: torch turns such a scaler off elsewhere."""
 
     def may_be_bfloat16(self, node: ast.expr, hops: int) -> bool:
         """True unless a dtype is certainly another one."""
@@ -97,10 +107,11 @@ class _Choice:
 
     def _truth(self, test: ast.expr) -> bool | None:
         """Whether a condition holds. In another function, only attributes are the same."""
-        if self.syntax.function(test) is self.function:
-            return truth(test, self.assumed)
-        kept = {text: holds for text, holds in self.assumed.items() if text.startswith("self.")}
-        return truth(test, kept)
+        assumed = self.assumed
+        if self.syntax.function(test) is not self.function:
+            assumed = {text: holds for text, holds in assumed.items() if text.startswith("self.")}
+        holds = truth(test, assumed)
+        return holds_on_cuda(test, self.syntax) if holds is None and self.is_of_cuda else holds
 
 
 def _holds_another_dtype(
