@@ -78,14 +78,11 @@ _CONTEXTS = frozenset(
     {
         "torch.no_grad",
         "torch.enable_grad",
-        "torch.set_grad_enabled",
         "torch.inference_mode",
         "torch.autograd.no_grad",
         "torch.autograd.enable_grad",
         "torch.autograd.inference_mode",
-        "torch.autograd.set_grad_enabled",
         "torch.autograd.detect_anomaly",
-        "torch.autograd.set_detect_anomaly",
         "torch.nn.attention.sdpa_kernel",
         "torch.backends.cuda.sdp_kernel",
         "torch.cuda.device",
@@ -93,7 +90,7 @@ _CONTEXTS = frozenset(
         "contextlib.nullcontext",
     }
 )
-"""Calls whose result is a context, and never false."""
+"""Calls whose result is a context, and never false; `set_grad_enabled` acts when it is called."""
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
