@@ -11,7 +11,7 @@ import pytest
 from precision_lint.engine.check import check_bytes
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.frameworks import own_commands
-from precision_lint.facts.runs import composing, handed_words, never_read
+from precision_lint.facts.runs import composing, handed_words, namespaces
 from precision_lint.facts.settings import sightings
 from precision_lint.project.discovery import kind_of
 from precision_lint.project.gitignore import Ignores, parse
@@ -60,8 +60,8 @@ def test_a_long_text(name: str, tmp_path: Path) -> None:
         (own_commands._SCRIPT, "a" * MANY),
         (own_commands._SECTION, "console_scripts=[" * (MANY // 17)),
         (own_commands._SECTION, "[project.scripts]" * (MANY // 17)),
-        (never_read._HIDDEN, "eval(x " * (MANY // 7)),
-        (never_read._DEFINITION, "async def " * (MANY // 10)),
+        (namespaces._HIDDEN, "eval(x " * (MANY // 7)),
+        (namespaces._DEFINITION, "async def " * (MANY // 10)),
         (handed_words._KEYWORD, "then if " * (MANY // 8)),
         (handed_words._SHORT, "[ a " * (MANY // 4)),
         (re.compile(composing._COMPOSING), b"initialize(" * (MANY // 11)),

@@ -57,6 +57,9 @@ def with_option(line: str) -> dict[str, str]:
         "logging.info('; '.join([f'{name}={value}' for name, value in vars(args).items()]))",
         "Kept(args)",
         "Late(args)",
+        "Process(target=main, args=(args,)).start()",
+        "json.dump(vars(args), stream)",
+        "torch.save({'args': args}, 'a.pt')",
     ],
 )
 def test_an_option_that_nothing_reads(line: str, tmp_path: Path) -> None:
@@ -77,6 +80,19 @@ def test_an_option_that_nothing_reads(line: str, tmp_path: Path) -> None:
         "config = args.__dict__",
         "print(args['use_amp'])",
         "tool.Run(config=args)",
+        "config = args; tool.run(config)",
+        "config = copy.deepcopy(args); tool.run(config)",
+        "def go(given): tool.run(given)\n    go(args)",
+        "def go(given): getattr(given, name)\n    go(args)",
+        "def go(self, given): self.kept = given; tool.run(self.kept)\n    go(box, args)",
+        "tool.run((args, 1))",
+        "Process(target=tool.run, args=(args,)).start()",
+        "torch.multiprocessing.spawn(tool.run, args=(args,))",
+        "functools.partial(tool.run, args)()",
+        "for name, value in vars(args).items(): command.append(f'--{name}={value}')",
+        "for name in vars(args): command += ['--' + name, str(getattr(args, name))]",
+        "for name, value in vars(args).items(): os.environ[name] = str(value)",
+        "match args:\n        case argparse.Namespace(use_amp=True): train()",
         "pass  # then\n    if args.use_amp: train()",
         "for name, value in vars(args).items(): setattr(tool, name, value)",
         "for name, value in vars(args).items(): print(name); tool.set(value)",
@@ -411,6 +427,7 @@ if __name__ == "__main__":
 """
 LARGE = (
     "def start(settings):\n    for name in dir(settings):\n        use(getattr(settings, name))\n"
+    "def save(settings):\n    start(settings)\n"
 )
 UNREAD_AT_HOME = "nothing reads it (option, train.py:11)"
 
@@ -434,6 +451,8 @@ UNREAD_AT_HOME = "nothing reads it (option, train.py:11)"
         ("large.start(settings := args)", False),
         ("large.start(parse_args())", False),
         ("large.start(args.use_amp)", False),
+        ("large.start(parse_args)", False),
+        ("large.save(args)", False),
     ],
 )
 def test_options_that_do_not_leave_the_program(line: str, is_unread: bool, tmp_path: Path) -> None:
@@ -449,7 +468,58 @@ def test_not_if_another_module_may_have_them(line: str, tmp_path: Path) -> None:
     assert UNREAD_AT_HOME not in explained(tmp_path, files)
 
 
-def test_not_if_an_object_gets_them(tmp_path: Path) -> None:
-    code = AT_HOME.format("pass")
-    code = code.replace("parser.parse_args()", "parser.parse_args(namespace=large.C)")
-    assert UNREAD_AT_HOME not in explained(tmp_path, {"train.py": code, "large.py": LARGE})
+@pytest.mark.parametrize(
+    "parsing",
+    [
+        "args = parser.parse_args(namespace=large.C)",
+        "args = parser.parse_args(None, large.C)",
+        "large.args = parser.parse_args()",
+        "large.args, rest = parser.parse_known_args()",
+    ],
+)
+def test_not_if_an_object_gets_them(parsing: str, tmp_path: Path) -> None:
+    code = AT_HOME.format("pass").replace("args = parser.parse_args()", parsing)
+    files = {"train.py": code, "large.py": f"{LARGE}    use(args.use_amp)\n"}
+    assert UNREAD_AT_HOME not in explained(tmp_path, files)
+
+
+SAVING = [
+    "json.dump(vars(args), stream)",
+    "torch.save({'args': args}, 'a.pt')",
+    "state = {}; state['args'] = args",
+    "yaml.safe_dump(args.__dict__, stream)",
+]
+LOADING = "args = load('a.pt')\nif args['use_amp']:\n    run()\n"
+
+
+@pytest.mark.parametrize("line", SAVING)
+def test_what_is_saved_may_be_read_elsewhere(line: str, tmp_path: Path) -> None:
+    files = {"train.py": AT_HOME.format(line), "large.py": "def start(steps):\n    pass\n"}
+    declaring = f"parser.add_argument('--use-amp')\n{LOADING}"
+    assert UNREAD_AT_HOME in explained(tmp_path, files | {"test.py": declaring})
+    assert UNREAD_AT_HOME not in explained(tmp_path, files | {"test.py": LOADING})
+    assert UNREAD_AT_HOME not in explained(tmp_path, files | {"large.py": LOADING})
+
+
+def test_trackers_give_options_again(tmp_path: Path) -> None:
+    files = {"large.py": LARGE + "use(wandb.config.use_amp)\n"}
+    for line, is_unread in (("pass", True), ("wandb.init(config=args)", False)):
+        out = explained(tmp_path, files | {"train.py": AT_HOME.format(line)})
+        assert (UNREAD_AT_HOME in out) is is_unread
+
+
+@pytest.mark.parametrize(
+    ("names", "word", "attribute"),
+    [
+        ('"--half-precision", "--use-amp"', "--use-amp", "half_precision"),
+        ('"-fp16", "--use-amp"', "-fp16", "use_amp"),
+        ('"-fp16"', "-fp16", "fp16"),
+    ],
+)
+def test_an_option_with_several_names(
+    names: str, word: str, attribute: str, tmp_path: Path
+) -> None:
+    code = AT_HOME.replace('"--use-amp"', names)
+    for line, is_unread in (("pass", True), (f"print(args.{attribute})", False)):
+        files = {"run.sh": f"python train.py {word}\n", "train.py": code.replace("{}", line)}
+        assert (UNREAD_AT_HOME in explained(tmp_path, files)) is is_unread
