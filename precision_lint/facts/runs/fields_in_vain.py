@@ -23,17 +23,28 @@ _MOST_FILES = 2_000
 _WHOLE = regex(
     r"\*\*[ \t]*(?:[\w.]+\.)?(?:asdict|vars|to_dict|to_container|model_dump|unstructure)\("
     r"|\*\*[ \t]*[\w.]+(?:\.__dict__|\.(?:dict|to_dict|model_dump|_asdict|as_dict)\()"
-    r"|\b(?:vars|asdict)\([^()\n]*\)(?:\.items\(|[ \t]*\[)|__dict__(?:\.items\(|[ \t]*\[)"
-    r"|\.__dict__\.update\(|\binstantiate\("
+    r"|\binstantiate\("
     r"|\bgetattr\([ \t]*(?:\w+\.)*"
     r"\w*(?:args|arguments|config|cfg|conf|opts?|options|settings|params)"
     r"[ \t]*,[ \t]*[A-Za-z_]|\bgetattr\([^(),\n]+,[ \t]*\w+\.name\b"
 )
 """How code takes all members of an object, or one by a name that it works out."""
+_TABLE = regex(
+    r"(?<!def )\b(?:asdict|astuple|_asdict|model_dump|unstructure|to_container)\(|\.__dict__\b"
+    r"|\bvars\((?!\)|(?:args|opts?|options|flags|FLAGS)\))"
+)
+"""A table of all members of an object, which may go anywhere."""
+_RECORDED = regex(
+    r"\b(?:print|pprint|pformat|str|repr|log\w*|info|debug|warning|dumps?|safe_dump|save|write"
+    r"|config\.update|init|init_trackers|add_text)\((?:[^()]|\([^()]*\)){0,300}$"
+)
+"""The start of a call that only writes down what it gets: who loads that reads entries by name."""
+_BEFORE = 400
 _MAPPINGS = regex(r"\bOmegaConf\b|\bDictConfig\b|\bhydra\b|\bml_collections\b")
 """Libraries whose settings are objects and mappings."""
 _UNPACKED = regex(
-    r"\*\*[ \t]*(?!\w*kwargs\b)(?:\w+\.)*\w*(?:args|config|configs|cfg|conf|options|settings)\b"
+    r"\*\*[ \t]*(?!\w*kwargs\b)(?:\w+\.)*\w*"
+    r"(?:args|config|configs|cfg|conf|options|settings|params|hparams)\b"
     r"|\*\*[ \t]*\w+(?:\.\w+)*\.(?!\w*kwargs\b)\w+"
 )
 _CODE = (".py", ".ipynb")
@@ -50,6 +61,9 @@ def is_field_in_vain(owner: str, name: str, project: Recording) -> bool:
     word = re.escape(name)
     read = re.compile(rf"(?<!\bself)\.[ \t]*{word}\b(?![ \t]*=[^=])|([\"']){word}\\?\1(?!\s*:)")
     if any(map(read.search, texts)):
+        return False
+    matched = re.compile(rf"(?m)^[ \t]*case\b[^\n]*\b(?:{word}|{re.escape(owner)})\b")
+    if any(matched.search(project.config_files.text(path)) for path in paths):
         return False
     classes = [*_kin(owner, paths, project)]
     names = [each.name for each in classes]
@@ -76,10 +90,17 @@ def _may_be_taken_whole(paths: list[Path], project: Recording) -> bool:
         texts = [files.text(path) for path in paths]
         are_mappings = any(map(_MAPPINGS.search, texts))
         return any(
-            _WHOLE.search(text) or (are_mappings and _UNPACKED.search(text)) for text in texts
+            _WHOLE.search(text) or _has_table(text) or (are_mappings and _UNPACKED.search(text))
+            for text in texts
         )
 
     return files.once(("objects taken whole",), compute)
+
+
+def _has_table(text: str) -> bool:
+    """True if code has all members of an object in a table, but to write them down."""
+    starts = (match.start() for match in _TABLE.finditer(text))
+    return any(not _RECORDED.search(text[max(at - _BEFORE, 0) : at]) for at in starts)
 
 
 def _kin(owner: str, paths: list[Path], project: Recording) -> Iterator[ast.ClassDef]:

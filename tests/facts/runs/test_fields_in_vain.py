@@ -50,6 +50,9 @@ def explained(folder: Path, files: dict[str, str]) -> str:
             "class More(TrainingConfig):\n    lr: int = 1\n"},
         {"train.py": TRAIN.format("log(**kwargs)", "TrainingConfig()")},
         {"train.py": TRAIN.format("getattr(torch, name)", "TrainingConfig()")},
+        {"train.py": TRAIN.format("json.dump(asdict(config), stream)", "TrainingConfig()")},
+        {"train.py": TRAIN.format("print(f'{config.__dict__}')", "TrainingConfig()")},
+        {"train.py": TRAIN.format("values = vars(args)", "TrainingConfig()")},
     ],
 )  # fmt: skip
 def test_a_field_that_nothing_reads(files: dict[str, str], tmp_path: Path) -> None:
@@ -75,6 +78,16 @@ def test_a_field_that_nothing_reads(files: dict[str, str], tmp_path: Path) -> No
             "for k, v in vars(config).items():\n        use(k, v)", "TrainingConfig()")},
         {"train.py": TRAIN.format(
             "for f in fields(x):\n        use(getattr(x, f.name))", "TrainingConfig()")},
+        {"train.py": TRAIN.format("d = asdict(config); use(**d)", "TrainingConfig()")},
+        {"train.py": TRAIN.format("steps, half = astuple(config)", "TrainingConfig()")},
+        {"train.py": TRAIN.format("d = vars(config); use(**d)", "TrainingConfig()")},
+        {"train.py": TRAIN.format("use(config.__dict__)", "TrainingConfig()")},
+        {"train.py": TRAIN.format("d.update(asdict(config))", "TrainingConfig()")},
+        {"train.py": TRAIN.format("use(OmegaConf.to_container(config))", "TrainingConfig()")},
+        {"train.py": TRAIN.format(
+            "match config:\n        case TrainingConfig(_, half): use(half)", "TrainingConfig()")},
+        {"train.py": TRAIN.format(
+            "match config:\n        case Config(use_fp16=half): use(half)", "TrainingConfig()")},
         {"config.py": CONFIG.format("(TrainingArguments)")},
         {"config.py": CONFIG.format("(Unknown)")},
         {"config.py": CONFIG.format("(TrainingConfig)")},

@@ -159,6 +159,14 @@ if __name__ == "__main__":
         ("pass", "KINDS = {'net': NetConfig}", False),
         ("def read(cls, given): return cls(**given)", "pass", False),
         ("def copy(self): return type(self)(width=1)", "pass", False),
+        ("pass", "print('not a NetConfig')", True),
+        ("pass", "KINDS = {'net': 'NetConfig'}", False),
+        ("pass", "build(type(config)(width=1))", False),
+        ("pass", "build(config.__class__(width=1))", False),
+        ("pass", "import tyro; tyro.cli(build)", False),
+        ("pass", "class Outer: net: NetConfig", False),
+        ("pass", "def other(net: 'NetConfig'): pass", True),
+        ("pass", "class Other: make = lambda self: self.__class__()", True),
     ],
 )
 def test_a_field_whose_default_is_never_in_force(
@@ -167,6 +175,36 @@ def test_a_field_whose_default_is_never_in_force(
     out = explained(tmp_path, {"train.py": GIVEN.format(method, line)})
     assert ("default not used: each call gives it" in out) is is_given
     assert "train.py:7" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.yaml", "net:\n  _target_: train.NetConfig\n  width: 2\n"),
+        ("other.py", "from train import NetConfig as Net\nprint(Net(width=1))\n"),
+        ("bench.py", "from train import NetConfig\nprint(NetConfig(width=1))\n"),
+    ],
+)
+def test_an_object_that_another_file_makes(name: str, text: str, tmp_path: Path) -> None:
+    files = {"train.py": GIVEN.format("pass", "pass")}
+    assert "default not used" in explained(tmp_path, files)
+    assert "default not used" not in explained(tmp_path, files | {name: text})
+
+
+@pytest.mark.parametrize(
+    ("decorator", "base", "is_given"),
+    [
+        ("", "class Base:\n    pass\n", True),
+        ("@register('net')\n", "class Base:\n    pass\n", False),
+        ("", "class Base:\n    def copy(self): return self.__class__(width=1)\n", False),
+    ],
+)
+def test_a_class_that_something_else_makes(
+    decorator: str, base: str, is_given: bool, tmp_path: Path
+) -> None:
+    code = GIVEN.format("pass", "pass").replace("class NetConfig:", "class NetConfig(Base):")
+    code = code.replace("@dataclass\n", f"{base}\n{decorator}@dataclass\n")
+    assert ("default not used" in explained(tmp_path, {"train.py": code})) is is_given
 
 
 @pytest.mark.parametrize("is_own", [True, False])
