@@ -321,9 +321,12 @@ class _Follower:
         return is_own or not self._is_general(one.name)
 
     def _is_general(self, name: str) -> bool:
-        text = self.program.project.config_files.text
+        return self.program.fact(("general", name), lambda: self._is_mentioned_often(name))
+
+    def _is_mentioned_often(self, name: str) -> bool:
+        texts = map(self.program.project.config_files.text, self.program.paths)
         word = re.compile(rf"\b{re.escape(name)}\b")
-        mentioning = (path for path in self.program.paths if word.search(text(path)))
+        mentioning = (text for text in texts if name in text and word.search(text))
         return next(islice(mentioning, _MOST_MENTIONING, None), None) is not None
 
     def _is_of(self, one: Occurrence, declared: Declaration) -> bool:
