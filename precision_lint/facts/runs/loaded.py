@@ -25,13 +25,15 @@ class Loaded:
     """What code does with the files of one kind that it loads.
 
     `places` are the calls that load the file: those that name it, if there are any. `reads` are the
-    settings that it reads, and `ends` the sections that it hands on to where it is not seen.
+    settings that it reads, and `ends` the sections that it hands on to where it is not seen. What
+    is saved may be loaded again, in other formats.
     """
 
     places: tuple[Place, ...]
     is_named: bool
     reads: frozenset[Keys]
     ends: frozenset[Keys]
+    is_saved: bool
 
     def may_read(self, keys: Keys) -> bool:
         """True if code may read the setting at a path of keys."""
@@ -62,4 +64,10 @@ def loaded(
                 flow.read(given.arg, function, file, At())
     flow.follow()
     found = tuple(dict.fromkeys(flow.named or places))
-    return Loaded(found, bool(flow.named), frozenset(flow.reads), frozenset(flow.ends))
+    return Loaded(
+        found,
+        bool(flow.named),
+        frozenset(flow.reads),
+        frozenset(flow.ends),
+        bool(flow.saved),
+    )

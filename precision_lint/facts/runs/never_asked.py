@@ -58,6 +58,8 @@ _LOOKING = frozenset({"echo", "printf", "cat", "ls", "cp", "mv", "export", "[", 
 _OTHER_CODE = (".ipynb", ".sh", ".bash", ".slurm", ".sbatch")
 """Files that may hold Python which is not followed."""
 _LOADS = regex(r"safe_load|full_load|yaml\.load|OmegaConf\.load|json\.load|toml\w*\.load")
+_LOADED = regex(r"\bload\w*\(|_load\(|\bread_text\(")
+"""How code loads what was saved."""
 _PYTORCH = "pytorch"
 
 
@@ -84,6 +86,7 @@ def never_asked(rest: Unread, project: Recording) -> EffectiveConfig | None:
         for entry, one in members.items()
         if known is not None and (own := ways.get(entry))
         if not any(map(known.may_read, own)) and not _is_referred_to(own, project)
+        if not (known.is_saved and _is_loaded_again(own[0][-1] or "", known, project))
     }
     if known is None or not found:
         return None
@@ -211,6 +214,24 @@ def _is_referred_to(ways: tuple[Keys, ...], project: Recording) -> bool:
     name = ways[0][-1]
     pattern = rb"\$\{[^}\n]*\b" + re.escape(name or "").encode() + rb"\b[^}\n]*\}"
     return name is None or project.other_file_matches(pattern)
+
+
+def _is_loaded_again(name: str, known: Loaded, project: Recording) -> bool:
+    """True if code that loads files of any kind reads a key of a name, or other code than what
+    loads this one has a member of this name.
+    """
+    word = re.escape(name)
+    key = re.compile(rf"([\"']){word}\1\s*[\]),]")
+    member = re.compile(rf"\.[ \t]*{word}\b")
+    own = {place.path for place in known.places}
+    paths = project.config_files.project.python_files
+    texts = {path: project.config_files.text(path) for path in paths}
+    return any(
+        name in text
+        and _LOADED.search(text)
+        and (key.search(text) or (path not in own and member.search(text)))
+        for path, text in texts.items()
+    )
 
 
 def _shown(keys: Keys) -> str:

@@ -29,7 +29,7 @@ from precision_lint.facts.runs.table_uses import (
     keys_of,
     uses_of,
 )
-from precision_lint.facts.runs.ways import class_meant, definitions, meant
+from precision_lint.facts.runs.ways import class_meant, definitions, may_mean_another, meant
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -38,6 +38,7 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_STEPS = 4_000
 _MOST_LEVELS = 4
+_SAVING = frozenset({"dumps", "dump", "safe_dump", "save"})
 _MOST_DEFINITIONS = 4
 """Functions of one name that are followed."""
 
@@ -212,6 +213,8 @@ class SectionFlow(SectionHolders):
             self._bind_member(at.lead[0] or "", At(at.keys, at.lead[1:]))
         elif at.keys:
             self._end(at)
+        if callee_name(call) in _SAVING:
+            self.saved.append(file.text.place(file.span_of(call)))
         for parent in syntax_tree(file).around(call):
             if isinstance(parent, ast.stmt):
                 if isinstance(parent, ast.Assign | ast.Return):
@@ -264,13 +267,35 @@ class SectionFlow(SectionHolders):
         name = called(call, file)
         if not name or is_general(call) or is_of_library(call, file, self.project):
             return ()
+        if may_mean_another(call.func, file, self.project):
+            return ()
         found = meant(call, file, self.project) or [
             (home, function)
             for home in self._mentioning(name)
             for function in definitions(home).get(name, ())
         ]
         found = found or self._of_class(call.func, file) or self._of_class_above(call, file)
-        return found if len(found) <= _MOST_DEFINITIONS else ()
+        is_plain = all(self._is_plain(function, home) for home, function in found)
+        return found if is_plain and len(found) <= _MOST_DEFINITIONS else ()
+
+    def _is_plain(self, function: FunctionDefinition, file: ParsedPython) -> bool:
+        """False for a function that another one of the code wraps, and for the `__init__` of a
+        class whose objects are made in a way of its own.
+        """
+        names = (last_name(getattr(each, "func", each)) for each in function.decorator_list)
+        if any(name in definitions(home) for name in names for home in self._mentioning(name)):
+            return False
+        owner = enclosing_class(function, syntax_tree(file))
+        return owner is None or function.name != "__init__" or not self._is_made(owner, file)
+
+    def _is_made(self, owner: ast.ClassDef, file: ParsedPython, levels: int = _MOST_LEVELS) -> bool:
+        """True for a class with a metaclass, or a `__new__`, of the code."""
+        kinds = {last_name(each.value) for each in owner.keywords if each.arg == "metaclass"}
+        own = {each.name for each in owner.body if isinstance(each, FunctionDefinition)}
+        if kinds - {"ABCMeta"} or "__new__" in own:
+            return True
+        above = (class_meant(each, file, self.project) for each in owner.bases if levels)
+        return any(self._is_made(found[1], found[0], levels - 1) for found in above if found)
 
     def _of_class(
         self, node: ast.expr, file: ParsedPython, levels: int = _MOST_LEVELS

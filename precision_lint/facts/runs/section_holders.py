@@ -30,7 +30,7 @@ class SectionHolders(Memo):
     """What holds a file, or a section of it, in some Python files.
 
     `reads` are the settings that are read, and `ends` the sections that go where it is not seen.
-    `named` are the places that say the name of the file.
+    `named` are the places that say the name of the file, and `saved` those that write it again.
     """
 
     path: Path
@@ -38,6 +38,7 @@ class SectionHolders(Memo):
     paths: tuple[Path, ...]
     project: Recording
     named: list[Place] = field(default_factory=list)
+    saved: list[Place] = field(default_factory=list)
     reads: set[Keys] = field(default_factory=set)
     ends: set[Keys] = field(default_factory=set)
     _seen: set[tuple[int, At]] = field(default_factory=set)

@@ -194,6 +194,39 @@ def _imported(name: str, file: ParsedPython, project: Recording) -> tuple[str, P
     return original, project.module(path) if path is not None else None
 
 
+def may_mean_another(node: ast.expr, file: ParsedPython, project: Recording) -> bool:
+    """True for a plain name that its file, or the one that it is imported from, binds in several
+    ways: `if fast: from other import build`, `build = build_fast`.
+    """
+    if not isinstance(node, ast.Name):
+        return False
+    if _is_bound_again(node.id, file):
+        return True
+    name, home = _imported(node.id, file, project)
+    return home is not None and _is_bound_again(name, home)
+
+
+def _is_bound_again(name: str, file: ParsedPython) -> bool:
+    """True for a name of a module that is defined and bound otherwise, or bound twice."""
+    syntax = syntax_tree(file)
+    rows = [
+        node.lineno
+        for node in file.nodes
+        if isinstance(node, FunctionDefinition | ast.ClassDef)
+        and node.name == name
+        and isinstance(syntax.body(node), ast.Module)
+    ]
+    others = len(syntax.stores(syntax.tree, name)) + _imports(file)[name]
+    if others + bool(rows) > 1:
+        return True
+    stars = (
+        node.lineno
+        for node in file.nodes
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+    )
+    return bool(rows) and any(row > max(rows) for row in stars)
+
+
 @fact
 def _imports(file: ParsedPython) -> Counter[str]:
     """How often the names of a file are imported."""

@@ -97,6 +97,17 @@ def test_keys_that_nothing_reads(code: str, tmp_path: Path) -> None:
         "import copy\ncopied = copy.deepcopy(CONFIG)\ntool.run(*[copied])\n",
         "make = tool.make\ndef run():\n    make(CONFIG)\n",
         'import wandb\nwandb.init(config=CONFIG)\ntool.run(wandb.config["model"])\n',
+        "def build(c): pass\ndef other(c): use(c.model.kind_dtype)\nbuild = other\nbuild(CONFIG)\n",
+        "def build(c): pass\nif fast:\n    from other import build\nbuild(CONFIG)\n",
+        "def build(c): pass\nfrom other import *\nbuild(CONFIG)\n",
+        "class Net:\n    def __init__(self, c): pass\nclass Wide:\n    def __init__(self, c):\n"
+        "        self.kind_dtype = c.model.kind_dtype\nNet = Wide\nNet(CONFIG)\n",
+        "def whole(run):\n    def inner(c): return run(c, c.model.kind_dtype)\n    return inner\n"
+        "@whole\ndef build(c): pass\nbuild(CONFIG)\n",
+        "class Meta(type):\n    def __call__(cls, c): return tool.run(c)\n"
+        "class Net(metaclass=Meta):\n    def __init__(self, c): pass\nNet(CONFIG)\n",
+        "class Base:\n    def __new__(cls, c): return tool.run(c)\n"
+        "class Net(Base):\n    def __init__(self, c): pass\nNet(CONFIG)\n",
     ],
 )
 def test_keys_that_something_may_read(code: str, tmp_path: Path) -> None:
@@ -415,3 +426,19 @@ def test_either_of_two_imports_may_be_the_function(tmp_path: Path) -> None:
         "a.yaml": "steps: 3\ndtype: float16\n",
     }
     assert "nothing reads it" not in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize("name", ["wide.py", "test.py"])
+def test_what_is_saved_may_be_loaded_in_another_format(name: str, tmp_path: Path) -> None:
+    code = 'json.dump(CONFIG, open("b.json", "w"))\n'
+    reading = 'import json\nc = json.load(open("b.json"))\nuse(c["model"]["{}"])\n'
+    for key, is_unread in (("name", True), ("kind_dtype", False)):
+        files = {"configs/a.yaml": FILE, "train.py": HEAD + code, name: reading.format(key)}
+        out = explained(tmp_path, files)
+        assert (f"{UNREAD}  configs/a.yaml:3" in out) is is_unread
+        assert f"{UNREAD}  configs/a.yaml:6" in out
+
+
+def test_functions_that_only_libraries_wrap(tmp_path: Path) -> None:
+    code = 'import torch\n@torch.no_grad()\ndef build(c): use(c["training"])\nbuild(CONFIG)\n'
+    assert f"{UNREAD}  configs/a.yaml:3" in told(tmp_path, code)
