@@ -623,7 +623,7 @@ class _Flow:
         """The parameter of the class above, to which a class hands on what it does not take itself:
         `super().__init__(*args, **kwargs)`.
         """
-        if (name, function) in self._climbed:
+        if (name, function) in self._climbed or _changes(rest, name, function, file):
             return
         self._climbed.add((name, function))
         for call, holder in spread(file):
@@ -773,6 +773,23 @@ class _Flow:
                         yield from self._starts(Asked(key))
                 case ast.keyword() | ast.Assign():
                     yield from kept_for_loading(read, key, file)
+
+
+def _changes(table: str, key: str, function: FunctionDefinition, file: ParsedPython) -> bool:
+    """True for a function that takes an entry out of a table, or puts another one there."""
+    syntax = syntax_tree(file)
+    for each in syntax.reads(function, table):
+        parent = syntax.parent(each)
+        match parent:
+            case ast.Subscript(slice=ast.Constant(value=str(given)), ctx=ast.Store() | ast.Del()):
+                if given == key:
+                    return True
+            case ast.Attribute(attr="pop" | "update" | "setdefault" as method):
+                call = syntax.parent(parent)
+                first = call.args[0] if isinstance(call, ast.Call) and call.args else None
+                if method == "update" or not isinstance(first, ast.Constant) or first.value == key:
+                    return True
+    return bool(syntax.stores(function, table))
 
 
 def _is_in(place: TorchPlace, statement: ast.stmt) -> bool:

@@ -88,3 +88,23 @@ def test_two_classes_that_extend_each_other(tmp_path: Path) -> None:
 def test_the_only_call_is_named(tmp_path: Path) -> None:
     plain = TRAIN.replace("import engine\n", "")
     assert "argument of (mixed_precision=), lib.py:8" in _shown("Missing", tmp_path, train=plain)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_handed_on"),
+    [
+        ("kwargs['width'] = 4", True),
+        ("kwargs.pop('size', None)", True),
+        ("kwargs['mixed_precision'] = False", False),
+        ("kwargs.pop('mixed_precision')", False),
+        ("kwargs.update(fixed)", False),
+        ("kwargs = {**kwargs, 'mixed_precision': False}", False),
+    ],
+)
+def test_a_class_that_changes_what_it_hands_on(
+    line: str, is_handed_on: bool, tmp_path: Path
+) -> None:
+    above = "        super().__init__(*args, **kwargs)\n"
+    engine = MODEL.replace(above, f"        {line}\n{above}")
+    shown = _shown("Controlled", tmp_path, engine=engine)
+    assert ("(autocast, engine.py:10)" in shown) is is_handed_on
