@@ -32,7 +32,7 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.made_classes import extending, is_always_given, makes
-from precision_lint.facts.runs.never_read import declared_in_vain
+from precision_lint.facts.runs.never_read import declared_in_vain, is_read_elsewhere
 from precision_lint.facts.runs.roles import distinct, of_place, with_keys
 from precision_lint.facts.runs.set_anyway import rivals, with_rivals
 from precision_lint.facts.runs.torch_sinks import TorchPlace
@@ -211,8 +211,9 @@ class _Follower:
         yield from (of_place(use, self.run) for use in used)
 
     def is_unread(self, one: Occurrence) -> bool:
-        """True if no code of the program asks for an option."""
-        return declared_in_vain(one.name, self.program) is not None
+        """True if no code of the program asks for an option, nor another one that may have it."""
+        is_vain = declared_in_vain(one.name, self.program) is not None
+        return is_vain and not is_read_elsewhere(one.name, self.program)
 
     def with_reason(self, one: Occurrence) -> Occurrence:
         """The option, with the reason why its default counts for nothing, if there is one."""

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
+from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.runs.namespaces import is_in_sight, is_saved, stays_at_home, texts_of
@@ -25,6 +26,7 @@ from precision_lint.source.shell.words import UNKNOWN
 _PLAIN = frozenset({"", "store", "store_true", "store_false", "BooleanOptionalAction"})
 """Actions that only keep a value."""
 _NOTHING = frozenset({"no", "none", "false", "0", "fp32", "float32", "32"})
+_CODE = (".py", ".ipynb")
 _COMMENT = regex(r"^[ \t]*#[^\n]*", re.MULTILINE)
 """A line that is a comment."""
 
@@ -57,15 +59,26 @@ def declared_in_vain(name: str, program: Program) -> tuple[ParsedPython, ast.Cal
     texts = (file.text.text,) if is_at_home else texts_of(program)
     if any(map(reads, texts)) or not (is_at_home or is_in_sight(program)):
         return None
-    return None if is_saved(program) and _is_loaded(attribute, reads, program) else found
+    # what is saved may be loaded
+    return None if is_saved(program) and _is_read_without(attribute, program.project) else found
 
 
-def _is_loaded(name: str, reads: Callable[[str], bool], program: Program) -> bool:
-    """True if code that does not declare an option may read it of what the program saved."""
-    project = program.project
-    declares = re.compile(rf"add_argument\([^)]*[\"']--?{name.replace('_', '[-_]')}[\"']")
-    texts = map(project.config_files.text, project.config_files.project.python_files)
-    return any(name in text and reads(text) and not declares.search(text) for text in texts)
+def is_read_elsewhere(name: str, program: Program) -> bool:
+    """True if other programs may have an option, as they import what declares it, and read it."""
+    found = program.argument(name)
+    if found is None or not program.project.users(found[0].text.path):
+        return False
+    return _is_read_without(_destination(found[1], name), program.project)
+
+
+def _is_read_without(name: str, project: Recording) -> bool:
+    """True if code that does not declare an option reads one of its name."""
+    reads = _reading(name)
+    word = re.escape(name).replace("_", "[-_]")
+    declares = re.compile(rf"add_argument\([^)]*[\"']--?{word}\b")
+    files = (path for path in project.config_files.project.files if path.suffix in _CODE)
+    texts = (text for text in map(project.config_files.text, files) if name in text)
+    return any(reads(text) and not declares.search(text) for text in texts)
 
 
 def _action(call: ast.Call) -> str:
@@ -93,7 +106,7 @@ def _reading(name: str) -> Callable[[str], bool]:
     """
     word = re.escape(name)
     pattern = re.compile(
-        rf"\.\s*{word}\b|([\"']){word}\1(?!\s*:)|\b{word}\s*:="
+        rf"\.\s*{word}\b|([\"']){word}\\?\1(?!\s*:)|\b{word}\s*:="
         rf"|^[ \t]*case\b[^\n]*\b{word}[ \t]*=",
         re.MULTILINE,
     )

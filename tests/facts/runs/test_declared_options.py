@@ -656,3 +656,48 @@ def test_other_names_of_what_declares_an_option(parser: str, add: str, tmp_path:
 def test_a_word_that_is_put_into_a_set_is_none(tmp_path: Path) -> None:
     code = PROGRAM.format("words.add('--amp')\n    words.add('amp', key=len)", REGION)
     assert "--amp" not in explained(tmp_path, {"train.py": code})
+
+
+SHARED = """\
+import argparse
+
+def parser():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--use-amp", action="store_true")
+    parser.add_argument("--lr")
+    return parser
+"""
+SHARING = """\
+from shared import parser
+
+if __name__ == "__main__":
+    args = parser().parse_args()
+    print(args.lr{})
+"""
+NOTEBOOK = (
+    '{"cells": [{"cell_type": "code", "metadata": {}, "outputs": [], "source": ["args = load()\\n",'
+    ' "use(args[\\"use_amp\\"])"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_unread"),
+    [
+        ("other.py", SHARING.format(""), True),
+        ("other.py", f"{SHARED}{SHARING.format(', args.use_amp')}", True),
+        ("zz.py", SHARING.format(", args.use_amp"), False),
+        ("test.py", SHARING.format(", args.use_amp"), False),
+        (
+            "tests/test_run.py",
+            "from shared import parser\nuse(parser().parse_args().use_amp)\n",
+            False,
+        ),
+        ("look.ipynb", NOTEBOOK, False),
+    ],
+)
+def test_an_option_that_another_program_reads(
+    name: str, text: str, is_unread: bool, tmp_path: Path
+) -> None:
+    programs = {f"train{number}.py": SHARING.format("") for number in range(4)}
+    out = explained(tmp_path, {"shared.py": SHARED, **programs, name: text})
+    assert ("nothing reads it (option, shared.py:5)" in out) is is_unread
