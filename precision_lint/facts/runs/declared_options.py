@@ -27,11 +27,12 @@ from precision_lint.facts.runs.entries import programs_having
 from precision_lint.facts.runs.fields_in_vain import is_field_in_vain
 from precision_lint.facts.runs.filled_classes import class_of_framework, filled_by
 from precision_lint.facts.runs.flows import Asked, Ends, ends_of
+from precision_lint.facts.runs.given_fields import GivenFields
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
-from precision_lint.facts.runs.interpreter.program import Program, keyword_of
+from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
-from precision_lint.facts.runs.made_classes import extending, is_always_given, makes
+from precision_lint.facts.runs.made_classes import is_always_given, makes
 from precision_lint.facts.runs.never_read import declared_in_vain, is_read_elsewhere
 from precision_lint.facts.runs.roles import distinct, of_place, with_keys
 from precision_lint.facts.runs.set_anyway import rivals, with_rivals
@@ -47,7 +48,6 @@ from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.nodes import walk
-from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -184,12 +184,17 @@ class _Follower:
     def program(self) -> Program:
         return self.run.program
 
+    @property
+    def fields(self) -> GivenFields:
+        return GivenFields(self.program)
+
     def rows(self, one: Occurrence) -> Iterator[tuple[str, Occurrence]]:
         """The places that an option is for, each with what it gets."""
         name = self._destination(one)
         if not has_default(one) or not self.has(one):
             return
-        if self._always_given(one, name):
+        owner = self._owner(one)
+        if self._always_given(one, name) or (owner and self.fields.is_of_no_object(owner, name)):
             return
         if classes := self._classes_of(one, name):
             asked = Asked(name, classes=classes)
@@ -218,7 +223,7 @@ class _Follower:
     def with_reason(self, one: Occurrence) -> Occurrence:
         """The option, with the reason why its default counts for nothing, if there is one."""
         owner = self._always_given(one, self._destination(one))
-        if owner:
+        if owner and has_default(one):
             return replace(one, reason=f"each call of {owner} gives it")
         other = self._set_by.get(self._destination(one))
         if other is None:
@@ -265,7 +270,7 @@ class _Follower:
         flags = {each.option for each in own if each.option}
         if len(flags) > 1 and not flags <= {each.option for each in giving}:
             return False
-        return len(defaults) <= 1 and all(self._is_given_to(each.owner, name) for each in others)
+        return len(defaults) <= 1 and all(self.fields.is_given(each.owner, name) for each in others)
 
     def _is_of_module(self, one: Occurrence, name: str) -> bool:
         """True for an option of a parser that other modules of the program have as well, each for
@@ -291,15 +296,10 @@ class _Follower:
         others = {each.owner for each in self._declared(name)} - {owner}
         if not owner or not others or "" in others:
             return frozenset()
-        above = frozenset[str]().union(*(self._kin(each) for each in others & self._kin(owner)))
-        classes = self._kin(owner) - above
+        classes = self.fields.kin(owner, name)
         calls = (row for each in classes for row in self.program.calls(each))
         is_made = any(may_run(call, file, self.program) for file, call in calls)
         return classes if is_made else frozenset()
-
-    def _kin(self, owner: str) -> frozenset[str]:
-        """A class and those that extend it."""
-        return frozenset((owner, *extending(owner, self.program.project)))
 
     def _function_of(self, declared: Declaration) -> Span | None:
         """The function of the file that declares an option; None at its top level."""
@@ -341,21 +341,10 @@ class _Follower:
     def _always_given(self, one: Occurrence, name: str) -> str:
         """The class of a field that each call of the class gives: no run has its default."""
         owner = self._owner(one)
-        is_given = bool(owner and self._running(owner)) and self._is_given_to(owner, name)
-        return owner if is_given else ""
-
-    def _is_given_to(self, owner: str, name: str) -> bool:
-        """True for a field of a class that each of its calls gives which may run."""
-        return bool(owner and self._calls(owner)) and all(
-            keyword_of(call, name) is not None for _, call in self._running(owner)
+        is_given = bool(owner and self.fields.running(owner, name)) and self.fields.is_given(
+            owner, name
         )
-
-    def _running(self, owner: str) -> list[tuple[ParsedPython, ast.Call]]:
-        return [row for row in self._calls(owner) if may_run(row[1], row[0], self.program)]
-
-    def _calls(self, owner: str) -> list[tuple[ParsedPython, ast.Call]]:
-        """The calls of a class, and of those that extend it."""
-        return [row for each in sorted(self._kin(owner)) for row in self.program.calls(each)]
+        return owner if is_given else ""
 
     def _owner(self, one: Occurrence) -> str:
         """The class that has an option as a field; empty for an option of a parser."""

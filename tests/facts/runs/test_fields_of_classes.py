@@ -230,3 +230,50 @@ def test_what_another_class_always_gets_is_not_its_default(tmp_path: Path) -> No
     out = explained(tmp_path, files | {"train.py": code})
     assert "float16 by default" not in out
     assert "not understood: dtype (config.py:12)" in out
+
+
+ONE = """import torch
+from dataclasses import dataclass
+
+@dataclass
+class WideConfig:
+    width: int = 8
+    dtype: torch.dtype = torch.bfloat16
+{}
+
+@dataclass
+class Below(WideConfig):
+    {}
+
+class WideNet(torch.nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.table = torch.nn.Embedding(cfg.width, 8, dtype=cfg.dtype)
+
+if __name__ == "__main__":
+    {}
+"""
+SET = "    def __post_init__(self):\n        self.dtype = {}"
+
+
+@pytest.mark.parametrize(
+    ("method", "below", "line", "is_default"),
+    [
+        ("", "depth: int = 1", "WideNet(WideConfig())", True),
+        ("", "depth: int = 1", "WideNet(Below())", True),
+        ("", "dtype: torch.dtype = torch.float32", "WideNet(Below())", False),
+        ("", "dtype: torch.dtype = torch.float32", "WideNet(WideConfig()), Below()", True),
+        ("", "depth: int = 1", "WideNet(WideConfig(8))", True),
+        ("", "depth: int = 1", "WideNet(WideConfig(8, torch.float32))", False),
+        ("", "depth: int = 1", "WideNet(WideConfig(8, dtype=torch.float32))", False),
+        ("", "depth: int = 1", "WideNet(Below(8, torch.float32))", False),
+        (SET.format("torch.float32"), "depth: int = 1", "WideNet(WideConfig())", False),
+        (SET.format("cast(self.dtype)"), "depth: int = 1", "WideNet(WideConfig())", True),
+    ],
+)
+def test_defaults_that_an_object_has(
+    method: str, below: str, line: str, is_default: bool, tmp_path: Path
+) -> None:
+    out = explained(tmp_path, {"train.py": ONE.format(method, below, line)})
+    assert ("bfloat16 by default (argument of Embedding(dtype=)" in out) is is_default
+    assert "train.py:7" in out
