@@ -94,7 +94,7 @@ def says_nothing(node: ast.expr, file: ParsedPython) -> bool:
 
 
 def _only_checks(statement: ast.stmt) -> bool:
-    """True for what a condition decides that says nothing of it: it raises, tells something, saves
+    """True for what a condition decides that says nothing of it: it raises, prints something, saves
     or loads a state, or steps a scaler, which is a place itself: `if amp: scaler.update()`.
     """
     match statement:

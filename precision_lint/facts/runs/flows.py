@@ -62,8 +62,8 @@ from precision_lint.facts.runs.ways import (
     commands,
     decided,
     definitions,
+    functions_meant,
     key_of_holder,
-    meant,
     members,
     option_before,
     places_within,
@@ -567,7 +567,7 @@ class _Flow:
         match call.func:
             case ast.Attribute(value=ast.Name(id="self")) if own := definitions(file).get(name):
                 return [(file, function) for function in own]
-        if found := meant(call, file, self.program.project):
+        if found := functions_meant(call, file, self.program.project):
             return found
         found = [*islice(self._defining(name), _MOST_DEFINITIONS + 1)]
         found = found or initializers(call, file, self.program)

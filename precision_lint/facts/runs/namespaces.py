@@ -17,9 +17,9 @@ from precision_lint.facts.runs.ways import definitions
 from precision_lint.facts.runs.written_down import (
     RECORDING,
     is_known,
+    is_listed,
     is_of_loop,
     is_recorded,
-    is_told,
 )
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
@@ -371,7 +371,7 @@ def _is_seen_in(file: ParsedPython, names: frozenset[str], defined: frozenset[st
     for node in file.nodes:
         match node:
             case ast.Call(func=ast.Name(id="vars")) | ast.Attribute(attr="__dict__"):
-                if not (is_recorded(node, syntax, defined) or is_told(node, syntax, defined)):
+                if not (is_recorded(node, syntax, defined) or is_listed(node, syntax, defined)):
                     return False
             case ast.Call():
                 if any(_is_namespace(each, names) for each in _given(node)) and not (

@@ -29,7 +29,12 @@ from precision_lint.facts.runs.table_uses import (
     keys_of,
     uses_of,
 )
-from precision_lint.facts.runs.ways import class_meant, definitions, may_mean_another, meant
+from precision_lint.facts.runs.ways import (
+    class_meant,
+    definitions,
+    functions_meant,
+    may_mean_another,
+)
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -269,7 +274,7 @@ class SectionFlow(SectionHolders):
             return ()
         if may_mean_another(call.func, file, self.project):
             return ()
-        found = meant(call, file, self.project) or [
+        found = functions_meant(call, file, self.project) or [
             (home, function)
             for home in self._mentioning(name)
             for function in definitions(home).get(name, ())

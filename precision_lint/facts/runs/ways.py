@@ -162,7 +162,7 @@ def definitions(file: ParsedPython) -> Mapping[str, list[FunctionDefinition]]:
     return found
 
 
-def meant(
+def functions_meant(
     call: ast.Call, file: ParsedPython, project: Recording
 ) -> list[tuple[ParsedPython, FunctionDefinition]]:
     """The functions that a call by a plain name means, if its file defines them, or imports them

@@ -55,7 +55,7 @@ def _is_above(call: ast.Call, syntax: SyntaxTree, defined: frozenset[str]) -> bo
     return False
 
 
-def is_told(node: ast.expr, syntax: SyntaxTree, defined: frozenset[str]) -> bool:
+def is_listed(node: ast.expr, syntax: SyntaxTree, defined: frozenset[str]) -> bool:
     """True for a loop that writes each setting down, `for name, value in vars(args).items()`, and
     for one over the names alone, `for name in vars(args)`; not for one that makes a command.
     """
