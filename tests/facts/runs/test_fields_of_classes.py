@@ -277,3 +277,23 @@ def test_defaults_that_an_object_has(
     out = explained(tmp_path, {"train.py": ONE.format(method, below, line)})
     assert ("bfloat16 by default (argument of Embedding(dtype=)" in out) is is_default
     assert "train.py:7" in out
+
+
+def test_programs_that_make_objects_are_looked_at_first(tmp_path: Path) -> None:
+    only_importing = 'from config import WideConfig\n\nif __name__ == "__main__":\n    main()\n'
+    files = {f"a{number}.py": only_importing for number in range(5)}
+    files |= {"config.py": CONFIG, "nets.py": NETS.format(": WideConfig", ": NarrowConfig")}
+    out = explained(tmp_path, files | {"zz.py": TRAIN.format("NarrowConfig()")})
+    assert "config.py: PyTorch, read by zz.py" in out
+    assert "bfloat16 by default (argument of Embedding(dtype=), nets.py:7)" in out
+
+
+def test_a_declared_parameter_is_what_it_says(tmp_path: Path) -> None:
+    other = "from config import NarrowConfig\n\ndef WideNet(cfg):\n    return cfg.width\n"
+    other += "\ndef measure():\n    return WideNet(NarrowConfig())\n"
+    files = {"config.py": CONFIG, "other.py": other}
+    train = "import other\n" + TRAIN.format("NarrowConfig()") + "    other.measure()\n"
+    files["train.py"] = train
+    for declared, is_known in ((": WideConfig", True), ("", False)):
+        out = explained(tmp_path, files | {"nets.py": NETS.format(declared, ": NarrowConfig")})
+        assert ("bfloat16 by default (argument of Embedding(dtype=), nets.py:7)" in out) is is_known
