@@ -151,6 +151,8 @@ def scopes_of(tree: ast.Module) -> Scopes:
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 scopes.append(scope := Scope(scope))
                 inner = scope
+            case ast.comprehension() if _is_first(node, at):
+                inner = scope.parent or module
             case (
                 ast.ExceptHandler(name=str() as name)
                 | ast.MatchAs(name=str() as name)
@@ -165,20 +167,28 @@ def scopes_of(tree: ast.Module) -> Scopes:
 def _below(
     node: ast.AST, scope: Scope, at: Step | None, inner: Scope
 ) -> list[tuple[ast.AST, Scope, Step]]:
-    """The nodes below one, last first; what runs inside of a function or class is in `inner`."""
+    """The nodes below one, last first.
+
+    What runs inside of a function or class is in `inner`, and so is what a comprehension repeats.
+    """
     found: list[tuple[ast.AST, Scope, Step]] = []
     for name in FIELDS[type(node)]:
         value = getattr(node, name, None)
         if not value:
             continue
         step = Step(node, name, at)
-        own = inner if name == "body" else scope
+        own = inner if name in {"body", "iter"} else scope
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.arguments):
                 found += _parameters(child, scope, step, inner)
             elif isinstance(child, ast.AST) and not isinstance(child, ast.Constant):
                 found.append((child, own, step))
     return found[::-1]
+
+
+def _is_first(node: ast.comprehension, at: Step) -> bool:
+    """True for the first `for` of a comprehension: what it repeats is read outside."""
+    return isinstance(at.node, _Comprehension) and at.node.generators[0] is node
 
 
 def _parameters(

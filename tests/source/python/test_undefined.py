@@ -23,6 +23,17 @@ UNDEFINED = [
         "class A:\n    n = 1\n    def f(self):\n        return n\nA().f()\n",
         {"n"},
     ),
+    (
+        "a name of a class in a comprehension of its body",
+        "class A:\n    names = 'ab'\n    pairs = [n for n in 'ab' if n in names]\n",
+        {"names"},
+    ),
+    (
+        "what the second part of a comprehension repeats",
+        "class A:\n    names = 'ab'\n    pairs = [n for m in 'ab' for n in names]\n",
+        {"names"},
+    ),
+    ("a model in a function", "def f(x):\n    return model(x)\nf(1)\n", {"model"}),
     ("a name of another function", "def f():\n    n = 1\ndef g():\n    return n\ng()\n", {"n"}),
     ("a method `eval` of an object", "import models\nmodels.net.eval()\nmissing()\n", {"missing"}),
 ]
@@ -33,6 +44,10 @@ DEFINED = [
     ("global", "def f():\n    global n\n    n = 1\ndef g():\n    return n\n"),
     ("by a walrus", "if (n := 1):\n    print(n)\n"),
     ("by a comprehension", "print([n for n in range(3)])\n"),
+    (
+        "a name of a class that a comprehension of its body repeats",
+        "class A:\n    names = 'ab'\n    pairs = [(n, m) for n in names for m in n]\n",
+    ),
     (
         "by a pattern",
         "def f(x):\n    match x:\n        case [first, *rest]:\n            return first, rest\n",
