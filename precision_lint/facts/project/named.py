@@ -13,6 +13,7 @@ from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Reference, Scope, scopes_in
 from precision_lint.source.python.statements import Definition
+from precision_lint.source.python.syntax import qualified
 
 PLAIN_BASES = frozenset({"ABC", "Function", "Generic", "Module", "Protocol", "object"})
 """Bases of other packages: below them, objects are made as usual, and only torch calls methods."""
@@ -30,6 +31,9 @@ _LIBRARIES = sys.stdlib_module_names | {
 }
 """Modules that a project may have a file named like."""
 
+_OF_ALL = frozenset({"builtins", "__main__"})
+"""Modules whose names every file may read, and that of the program, whichever it is."""
+
 
 class Named(NamedTuple):
     """A function or class at the top level of a file."""
@@ -45,7 +49,7 @@ def named(name: ast.Name, file: ParsedPython, project: Recording) -> Named | Non
         case [binding] if binding.qualified is not None:
             return imported_from(binding.qualified, file, project)
         case [_] if scope is scopes_in(file).all[0]:
-            return top_level(name.id, file)
+            return top_level(name.id, file, project)
     return None
 
 
@@ -62,7 +66,7 @@ def imported_from(qualified: str, file: ParsedPython, project: Recording) -> Nam
     if not module.strip("."):
         module = f"{module}."
     home = own_module(module, file, project)
-    return None if home is None else top_level(name, home)
+    return None if home is None else top_level(name, home, project)
 
 
 def own_module(module: str, file: ParsedPython, project: Recording) -> ParsedPython | None:
@@ -82,22 +86,27 @@ def own_module(module: str, file: ParsedPython, project: Recording) -> ParsedPyt
     return None if path is None else project.module(path)
 
 
-def imported_module(module: str, file: ParsedPython, project: Recording) -> ParsedPython | None:
-    """The file that `module` of `module.name` is; None in a file that imports too many."""
-
-    def count() -> int:
-        modules = {*imported_names(file).values()}
-        return sum(project.locate(file.text.path, each) is not None for each in modules)
-
-    is_small = file.fact("imported modules", count) <= _MOST_MODULES
-    return own_module(module, file, project) if is_small else None
-
-
-def top_level(name: str, file: ParsedPython) -> Named | None:
-    """The definition of a name at the top level of a file that binds it once."""
+def top_level(name: str, file: ParsedPython, project: Recording) -> Named | None:
+    """The definition of a name at the top level of a file, if nothing else gives it the name."""
     bound = scopes_in(file).all[0].bindings.get(name, ())
     node = _definitions(file).get(name)
-    return Named(node, file) if node is not None and len(bound) == 1 else None
+    if node is None or len(bound) > 1 or is_set_from_outside(name, file, project):
+        return None
+    return Named(node, file)
+
+
+def is_set_from_outside(name: str, home: ParsedPython, project: Recording) -> bool:
+    """True if a file assigns a name of a module, `worker.args = args`, or of all modules."""
+    for path in project.assigning(name):
+        user = project.module(path)
+        if user is None:
+            return True
+        for node in user.nodes_of(ast.Attribute):
+            if node.attr == name and isinstance(node.ctx, ast.Store):
+                module = qualified(node.value, imported_names(user))
+                if module in _OF_ALL or (module and project.locate(path, module) == home.text.path):
+                    return True
+    return False
 
 
 @fact

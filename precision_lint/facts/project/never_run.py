@@ -8,6 +8,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.project.raising import raising_before
 from precision_lint.facts.project.switched_off import switched_off
 from precision_lint.model.finding import Related
+from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.parse import ParsedPython
 
 
@@ -25,8 +26,9 @@ def why_never_run(offset: int, file: ParsedPython, project: Recording) -> Relate
     match node:
         case ast.Name(id=name):
             why = f"nothing binds `{name}`"
-        case ast.Attribute(attr=name):
-            why = f"the module has no `{name}`"
+        case ast.Attribute(value=owner, attr=name):
+            is_module = isinstance(owner, ast.Name) and owner.id in imported_names(file)
+            why = f"the module has no `{name}`" if is_module else f"the object has no `{name}`"
         case ast.Call():
             why = "this call raises"
     return Related(file.text.place(file.span_of(node)), f"no run comes here: {why}")

@@ -9,43 +9,35 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TypeAlias
 
-from precision_lint.facts.project.callees import callee, class_of_self, has_class_below, lineage
+from precision_lint.facts.project.attributes import has_no_such_attribute
+from precision_lint.facts.project.callees import callee
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.project.named import Named, imported_module, named, scope_of
-from precision_lint.model.regex import regex
+from precision_lint.facts.project.named import (
+    Named,
+    is_set_from_outside,
+    named,
+    own_module,
+    scope_of,
+)
+from precision_lint.facts.project.swallowing import may_swallow
 from precision_lint.source.python.arguments import fits
 from precision_lint.source.python.evaluated import evaluated, of_annotations, passed
 from precision_lint.source.python.nesting import blocks_around
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Binding
-from precision_lint.source.python.statements import (
-    DEFINITIONS,
-    Loop,
-    With,
-    own_nodes,
-    own_statements,
-    statements,
-)
-from precision_lint.source.python.syntax import callee_name, innermost_name
+from precision_lint.source.python.statements import DEFINITIONS, Loop, With, own_nodes, statements
+from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.undefined import shows_all_names, undefined_names
 
 _DEEPEST = 5
 """Calls of calls that are followed."""
 
-_STARTING = frozenset({"spawn", "launch", "start_processes", "notebook_launcher", "Process"})
-"""What starts the functions that it is given."""
-
-_WITHOUT_ATTRIBUTES = frozenset({"ABC", "object", "Protocol", "Generic"})
-"""Bases that give their objects no attributes that code reads."""
-
-_GIVING_ATTRIBUTES = regex(r"__getattr|setattr\(|__dict__|\bvars\(self\)|__slots__|\blocals\(\)")
-_NAMING_OTHERWISE = (
-    rb"(?<![.\w])%b\b|\bas\b[^\n]*\.%b\b|\.%b[ \t]*(?:[^-+*/|&=!<>\n()]*[^=!<>\n()])?=[^=]"
-)
-"""A name that does not follow a dot, or an attribute that may be assigned."""
+_STARTING = frozenset({"spawn", "launch", "start_processes", "notebook_launcher"})
+"""What starts the function that it is given first, and raises what that raises."""
 
 _COMPUTING = frozenset({"backward", "fit", "generate"})
 """What computes with a model, by name."""
@@ -95,13 +87,12 @@ def raising_in(
 def _raising_in(
     statement: ast.stmt, file: ParsedPython, project: Recording, depth: int
 ) -> Raising | None:
-    undefined = frozenset() if project.is_alone else undefined_names(file)
     for node in of_annotations(statement):
-        if isinstance(node, ast.Name) and node in undefined:
+        if isinstance(node, ast.Name) and _is_unbound(node, file, project):
             return node
     for node in evaluated(statement):
         match node:
-            case ast.Name() if node in undefined:
+            case ast.Name() if _is_unbound(node, file, project):
                 return node
             case ast.Attribute(value=ast.Name()) if is_missing(
                 node, file, project
@@ -112,6 +103,12 @@ def _raising_in(
             ):
                 return node
     return None
+
+
+def _is_unbound(name: ast.Name, file: ParsedPython, project: Recording) -> bool:
+    if project.is_alone or name not in undefined_names(file):
+        return False
+    return not is_set_from_outside(name.id, file, project)
 
 
 def _raises(call: ast.Call, file: ParsedPython, project: Recording, depth: int) -> bool:
@@ -126,8 +123,9 @@ def _raises(call: ast.Call, file: ParsedPython, project: Recording, depth: int) 
 
 
 def _given(call: ast.Call, file: ParsedPython, project: Recording) -> Iterator[Named]:
-    """The functions of the project that a call is given."""
-    for argument in (*call.args, *(each.value for each in call.keywords)):
+    """The functions of the project that a call is given first, or by a keyword like `fn`."""
+    named_ones = (each.value for each in call.keywords if each.arg not in {"args", "kwargs"})
+    for argument in (*call.args[:1], *named_ones):
         for node in walk(argument):
             if isinstance(node, ast.Name) and (found := named(node, file, project)) is not None:
                 yield found
@@ -152,7 +150,8 @@ def _never_ends(
 ) -> Raising | None:
     if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(node)):
         return None
-    for statement in passed(node.body):
+    swallows = partial(may_swallow, project=project)
+    for statement in passed(node.body, swallows):
         if (found := raising_in(statement, home, project, depth)) is not None:
             return found
         if _computes(statement, home, project):
@@ -183,39 +182,13 @@ def is_missing(node: ast.Attribute, file: ParsedPython, project: Recording) -> b
     _, bindings = scope_of(node.value, file).lookup(node.value.id)
     match bindings:
         case [Binding(qualified=str() as module)]:
-            home = imported_module(module, file, project)
-            if home is None or not shows_all_names(home) or project.assigning(node.attr):
+            home = own_module(module, file, project)
+            if home is None or not shows_all_names(home):
+                return False
+            if is_set_from_outside(node.attr, home, project):
                 return False
             return re.search(rf"\b{node.attr}\b", home.text.text) is None
     return False
-
-
-def has_no_such_attribute(node: ast.Attribute, file: ParsedPython, project: Recording) -> bool:
-    """True for `self.name` that no class around, and nothing else in the project, has."""
-    if not (isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load)):
-        return False
-    owner = class_of_self(node.value, file)
-    if owner is None or node.attr.startswith("__") or project.is_alone:
-        return False
-    every = [*lineage(owner, file, project)]
-    if not all(_shows_attributes(kind, home) for kind, home in every) or not any(
-        isinstance(each, ast.FunctionDef) and each.name == "__init__"
-        for kind, _ in every
-        for each in kind.body
-    ):
-        return False
-    last, _ = every[-1]
-    others = {*map(innermost_name, last.bases)}
-    if not others <= _WITHOUT_ATTRIBUTES or has_class_below(owner, project, mixed=True):
-        return False
-    return not project.python_source_matches(_NAMING_OTHERWISE % ((node.attr.encode(),) * 3))
-
-
-def _shows_attributes(owner: ast.ClassDef, home: ParsedPython) -> bool:
-    """False for a class whose objects may get attributes that no statement names."""
-    first, last = owner.lineno - 1, owner.end_lineno or owner.lineno
-    text = "\n".join(home.text.text.split("\n")[first:last])
-    return not (owner.decorator_list or owner.keywords or _GIVING_ATTRIBUTES.search(text))
 
 
 def misfits(call: ast.Call, file: ParsedPython, project: Recording) -> bool:

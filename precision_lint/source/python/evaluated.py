@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from precision_lint.source.python.nodes import children, walk
 from precision_lint.source.python.statements import (
     DEFINITIONS,
     FUNCTIONS,
     Loop,
-    Try,
-    With,
+    TryStar,
+    TypeAlias,
     blocks,
     is_leaving,
-    own_statements,
 )
-from precision_lint.source.python.syntax import is_main, parameters, with_defaults
+from precision_lint.source.python.syntax import (
+    innermost_name,
+    is_main,
+    parameters,
+    with_defaults,
+)
 
 
 def evaluated(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -64,6 +68,8 @@ def _heads(statement: ast.stmt) -> Iterator[ast.AST]:
             yield item.context_expr
         case ast.AnnAssign(value=ast.expr() as value):
             yield value
+        case TypeAlias():
+            return  # evaluated by who asks for its value
         case _ if not blocks(statement):
             yield from children(statement)
 
@@ -82,34 +88,58 @@ def _below(node: ast.AST) -> Iterator[ast.AST]:
             yield from children(node)
 
 
-def passed(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """The statements that each run comes to which goes through a body, up to its first loop.
+def passed(body: Sequence[ast.stmt], may_swallow: Callable[[ast.expr], bool]) -> list[ast.stmt]:
+    """The statements that each run comes to which goes through a body, in their order.
 
-    It goes into `with`, and at least once into the loop. Of a branch only the test is evaluated,
-    but for `if __name__ == "__main__":`. What comes after a conditional `return` may be left out.
+    It goes into `with`, unless a context may swallow what is raised, and at least once into a loop.
+    Of a branch only the test is evaluated, but for `if __name__ == "__main__":`. What comes after
+    a branch that may leave the body is left out.
     """
     found: list[ast.stmt] = []
-    _pass(body, found)
+    _pass(body, found, may_swallow)
     return found
 
 
-def _pass(body: Sequence[ast.stmt], found: list[ast.stmt]) -> bool:
-    """Adds what a run comes to; False if the rest of the function is not to be added."""
+def _pass(
+    body: Sequence[ast.stmt], found: list[ast.stmt], may_swallow: Callable[[ast.expr], bool]
+) -> bool:
+    """Adds what a run comes to; False if it may leave the body before its end."""
     for statement in body:
         found.append(statement)
-        if is_leaving(statement):
-            return False
-        inside: Sequence[ast.stmt] = ()
-        if isinstance(statement, With | Loop) or (
-            isinstance(statement, ast.If) and is_main(statement)
-        ):
-            inside = statement.body
-        elif isinstance(statement, Try) and not statement.handlers:
-            inside = [*statement.body, *statement.finalbody]
-        may_return = not isinstance(statement, DEFINITIONS) and any(
-            isinstance(each, ast.Return) for each in own_statements([statement])
-        )
-        is_through = _pass(inside, found)
-        if may_return or not is_through or isinstance(statement, Loop):
+        is_through = _pass(_entered(statement, may_swallow), found, may_swallow)
+        ends = is_leaving(statement) or _may_leave(statement)
+        if ends or not (is_through or isinstance(statement, Loop)):
             return False
     return True
+
+
+def _entered(statement: ast.stmt, may_swallow: Callable[[ast.expr], bool]) -> Sequence[ast.stmt]:
+    """The statements inside of a statement that a run comes to, and whose errors it lets out."""
+    match statement:
+        case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+            return () if any(may_swallow(each.context_expr) for each in items) else body
+        case ast.For() | ast.AsyncFor() | ast.While():
+            return statement.body
+        case ast.If() if is_main(statement):
+            return statement.body
+        case ast.Try(handlers=[]) | TryStar(handlers=[]):
+            # `return` in `finally` swallows what is raised.
+            ends = any(map(_may_leave, statement.finalbody))
+            return () if ends else [*statement.body, *statement.finalbody]
+    return ()
+
+
+def _may_leave(statement: ast.stmt, *, is_in_loop: bool = False) -> bool:
+    """True if a run may leave the body around a statement there, but for an error."""
+    match statement:
+        case ast.Raise(exc=raised):
+            return raised is not None and innermost_name(raised) == "SystemExit"
+        case ast.Break() | ast.Continue():
+            return not is_in_loop
+        case _ if is_leaving(statement):
+            return True
+        case _ if isinstance(statement, DEFINITIONS):
+            return False
+    is_in_loop = is_in_loop or isinstance(statement, Loop)
+    inside = (each for block in blocks(statement) for each in block.body)
+    return any(_may_leave(each, is_in_loop=is_in_loop) for each in inside)

@@ -43,8 +43,8 @@ Try = ast.Try | TryStar
 Leaving = ast.Return | ast.Raise | ast.Break | ast.Continue
 """Statements that control never passes."""
 
-_ENDING = frozenset({"skip", "skipTest", "xfail", "exit"})
-"""Calls that raise: `pytest.skip(…)`, `self.skipTest(…)`, `sys.exit(…)`."""
+_ENDING = frozenset({"_exit", "exit", "skip", "skipTest", "xfail"})
+"""Calls that never return: `os._exit(…)`, `pytest.skip(…)`, `self.skipTest(…)`, `sys.exit(…)`."""
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
@@ -52,10 +52,12 @@ DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 
 
 def is_leaving(node: ast.stmt) -> bool:
-    """True for a statement that control never passes, calls that always raise included."""
+    """True for a statement that control never passes, calls that never return included."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name))):
-            return name in _ENDING and owner in {"pytest", "self", "sys"}
+            return name in _ENDING and owner in {"os", "pytest", "self", "sys"}
+        case ast.Expr(value=ast.Call(func=ast.Name("exit" | "quit"))):
+            return True
     return isinstance(node, Leaving)
 
 

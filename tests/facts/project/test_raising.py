@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.never_run import why_never_run
 from precision_lint.facts.project.raising import raising_before
 from precision_lint.source.text.text import SourceText
 from tests.context import python_file, recording
@@ -21,6 +24,48 @@ class A:
     def __init__(self):
         self.x = 1
     def f(self, x):
+"""
+TUPLE = """\
+class A:
+    def __init__(self):
+        (
+            self.alpha,
+            self.beta,
+        ) = 1, 2
+    def f(self):
+        self.alpha
+        here
+"""
+MIXIN = """\
+from lib import Base
+class Mixin:
+    def f(self):
+        self.g()
+        here
+"""
+BELOW = """\
+import os
+class B:
+    def __init__(self):
+        pass
+    def run(self):
+        pass
+def other(self, x):
+    return x
+class A(B):
+"""
+QUIET = """\
+import os
+class Quiet:
+    def __enter__(self):
+        return self
+    def __exit__(self, *raised):
+        return True
+def f():
+    with Quiet():
+        missing()
+f()
+here
 """
 RAISING = [
     ("a name that a module does not have", "import actors\nactors.missing()\nhere\n"),
@@ -66,6 +111,29 @@ RAISING = [
         "of a class of a library",
         "from torch.utils.data import IterableDataset\nclass A(IterableDataset):\n"
         "    def __init__(self, paths):\n        self.paths = paths\nA(names=1)\nhere\n",
+    ),
+    (
+        "of a class below one without an initialiser",
+        "class B:\n    pass\nclass A(B):\n    def __init__(self, x):\n        self.x = x\n"
+        "A()\nhere\n",
+    ),
+    (
+        "after a branch that leaves a loop inside",
+        "def f(xs):\n    for x in xs:\n        if x:\n            break\n    missing()\n"
+        "f([1])\nhere\n",
+    ),
+    ("in a context of the project", QUIET.replace("return True", "return False")),
+    (
+        "in what torch decorates",
+        "import torch\n@torch.no_grad()\ndef f(x):\n    return x\nf(1, 2)\nhere\n",
+    ),
+    (
+        "an attribute of another class that only reads it",
+        f"{OWNER}        self.g()\n        here\nclass B:\n    def f(self):\n        self.g()\n",
+    ),
+    (
+        "an attribute of a class with one below",
+        f"{OWNER}        self.g()\n        here\nclass B(A):\n    pass\n",
     ),
     ("of the initialiser of a base", "from actors import Other\nOther(1, bf16=True)\nhere\n"),
 ]
@@ -129,6 +197,130 @@ PASSING = [
         "in what is tried",
         "def f():\n    try:\n        missing()\n    except Exception:\n        pass\nf()\nhere\n",
     ),
+    (
+        "in what is suppressed",
+        "from contextlib import suppress\ndef f():\n    with suppress(NameError):\n"
+        "        missing()\nf()\nhere\n",
+    ),
+    ("in a context of a class that swallows", QUIET),
+    (
+        "in a context of a function that swallows",
+        "from lib import contextmanager\n@contextmanager\ndef quiet():\n    try:\n        yield\n"
+        "    except Exception:\n        pass\ndef f():\n    with quiet():\n        missing()\n"
+        "f()\nhere\n",
+    ),
+    (
+        "after `continue`",
+        "def f(xs):\n    for x in xs:\n        if x:\n            continue\n        missing(x)\n"
+        "f([1])\nhere\n",
+    ),
+    (
+        "after `break`",
+        "def f(xs):\n    while True:\n        if xs:\n            break\n        missing(xs)\n"
+        "f([1])\nhere\n",
+    ),
+    (
+        "after an exit",
+        "import sys\ndef f(x):\n    if x:\n        sys.exit(0)\n    missing()\nf(1)\nhere\n",
+    ),
+    (
+        "after `SystemExit`",
+        "def f(x):\n    if x:\n        raise SystemExit(0)\n    missing()\nf(1)\nhere\n",
+    ),
+    (
+        "before a `finally` that returns",
+        "def f():\n    try:\n        missing()\n    finally:\n        return\nf()\nhere\n",
+    ),
+    ("an attribute of a tuple in rows", TUPLE),
+    (
+        "an attribute with a type",
+        "class A:\n    def __init__(self):\n        self.kv: int | None = None\n"
+        "    def f(self):\n        self.kv\n        here\n",
+    ),
+    (
+        "an attribute of a loop",
+        "class A:\n    def __init__(self):\n        for self.step in 'ab':\n            pass\n"
+        "    def f(self):\n        self.step\n        here\n",
+    ),
+    ("an attribute that a file names", f"{OWNER}        self.from_yaml\n        here\n"),
+    (
+        "an attribute in a method that another class takes",
+        f"from lib import Layer\n{OWNER}        self.g()\n        here\nLayer.forward = A.f\n",
+    ),
+    (
+        "an attribute of a class that an object gets",
+        f"from lib import model\n{OWNER}        self.g()\n        here\nmodel.__class__ = A\n",
+    ),
+    ("an attribute of all classes", f"{OWNER}        self.mro()\n        here\n"),
+    (
+        "an attribute of what `self` becomes",
+        f"import os\n{OWNER}        self = os\n        self.g()\n        here\n",
+    ),
+    (
+        "an attribute of another `self`",
+        f"{OWNER}        y = [self.g() for self in x]\n        here\n",
+    ),
+    (
+        "an attribute of a class that is mixed into one below",
+        f"{MIXIN}class Sub(Mixin):\n    pass\nclass B(Sub, Base):\n    pass\n",
+    ),
+    ("the same, with another name", f"{MIXIN}M = Mixin\nclass B(M, Base):\n    pass\n"),
+    ("the same, after a call", f"{MIXIN}class B(Base.of(1), Mixin):\n    pass\n"),
+    ("the same, by `type`", f"{MIXIN}B = type('B', (Mixin, Base), {{}})\n"),
+    (
+        "a name that another file gives to the module",
+        "def run():\n    if put:\n        pass\n    here\n",
+    ),
+    ("a builtin that another file adds", "if added:\n    pass\nhere\n"),
+    ("of a function that another file replaces", "import actors\nactors.replaced(1, 2)\nhere\n"),
+    (
+        "of an initialiser that is replaced",
+        "import torch\nclass A:\n    def __init__(self, x):\n        pass\n"
+        "A.__init__ = print\nA(1, 2)\nhere\n",
+    ),
+    ("of an initialiser in a body", f"{BELOW}    __init__ = other\nA(1)\nhere\n"),
+    (
+        "of an initialiser under a condition",
+        f"{BELOW}    if os.name:\n        def __init__(self, x):\n            pass\nA(1)\nhere\n",
+    ),
+    ("of a method in a body", f"{BELOW}    run = other\na = A()\na.run(1)\nhere\n"),
+    (
+        "of a method under a condition",
+        f"{BELOW}    if os.name:\n        def run(self, x):\n            pass\n"
+        "a = A()\na.run(1)\nhere\n",
+    ),
+    (
+        "of an object that `__new__` makes",
+        f"{OWNER}        pass\n    def __new__(cls, kind):\n        return kind\n"
+        "a = A(open)\na.f(1, 2)\nhere\n",
+    ),
+    (
+        "of an object of a metaclass",
+        f"from lib import Meta\n{OWNER.replace('A:', 'A(metaclass=Meta):')}        pass\n"
+        "a = A()\na.f(1, 2)\nhere\n",
+    ),
+    (
+        "of a method of a class that is decorated",
+        f"from lib import other\n@other\n{OWNER}        pass\na = A()\na.f(1, 2)\nhere\n",
+    ),
+    (
+        "of a class below one that is called like one of torch",
+        "from lib import Meta\nclass Module(metaclass=Meta):\n    pass\nclass A(Module):\n"
+        "    def __init__(self):\n        pass\nA(1)\nhere\n",
+    ),
+    (
+        "of a function with a decorator that is called like one of torch",
+        "from lib import compile\n@compile\ndef f(x):\n    return x\nf(1, 2)\nhere\n",
+    ),
+    (
+        "in another process",
+        "from lib import mp\ndef f():\n    missing()\nmp.Process(target=f)\nhere\n",
+    ),
+    (
+        "in what is handed to what is started",
+        "from lib import mp\ndef f(n, g):\n    pass\ndef g():\n    missing()\n"
+        "mp.spawn(f, args=(g,))\nhere\n",
+    ),
     ("in a method", "class A:\n    def f(self):\n        missing()\nhere\n"),
     (
         "in an annotation",
@@ -159,14 +351,39 @@ PASSING = [
     ids=[each[0] for each in (*RAISING, *PASSING)],
 )
 def test_raising(source: str, expected: bool, tmp_path: Path) -> None:
+    project, file = _project(source, tmp_path)
+    at = file.text.text.index("'here'")
+    assert (raising_before(at, file, project) is not None) is expected
+
+
+def _project(source: str, tmp_path: Path) -> tuple[Recording, PythonFile]:
     (tmp_path / "actors.py").write_text(
         ACTOR.replace("Actor", "Critic") + "class Other(Critic):\n    pass\n"
+        "def replaced(x):\n    return x\n"
     )
     (tmp_path / "evaluate.py").write_text("def main():\n    pass\n")
-    (tmp_path / "b.py").write_text("import actors\nactors.late = 1\n")
+    (tmp_path / "b.py").write_text(
+        "import a, actors, builtins, torch\nactors.late = 1\n"
+        "a.put = 1\nbuiltins.added = 1\nactors.replaced = print\n"
+    )
+    (tmp_path / "c.yaml").write_text("from_yaml: 1\n")
     path = tmp_path / "a.py"
-    source = source.replace("here", "'here'")
-    path.write_text(source)
+    path.write_text(source.replace("here", "'here'"))
     project = recording(tmp_path, ())
-    file = python_file(SourceText.from_bytes(path, path.read_bytes()), project)
-    assert (raising_before(source.index("'here'"), file, project) is not None) is expected
+    return project, python_file(SourceText.from_bytes(path, path.read_bytes()), project)
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("missing()\nhere\n", "nothing binds `missing`"),
+        ("import actors\nactors.missing()\nhere\n", "the module has no `missing`"),
+        (f"{OWNER}        self.g()\n        here\n", "the object has no `g`"),
+        ("def f(x):\n    return x\nf()\nhere\n", "this call raises"),
+    ],
+)
+def test_what_keeps_runs_away(source: str, why: str, tmp_path: Path) -> None:
+    project, file = _project(source, tmp_path)
+    found = why_never_run(file.text.text.index("'here'"), file, project)
+    assert found is not None
+    assert found.message == f"no run comes here: {why}"
