@@ -127,7 +127,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     confidence, verb = Confidence.LOW, "is"
     related = [tensor.origin.related] if tensor.origin is not None else []
     is_meant = file.project.is_secondary(file.text.path)  # tests compare losses in half precision
-    is_meant = is_meant or is_unreduced(call) or _is_called_by_framework(call, file)
+    is_meant = is_meant or is_unreduced(call, file) or _is_called_by_framework(call, file)
     if tensor.must_be(_HALF) and not is_meant:
         confidence = Confidence.MEDIUM if is_output else Confidence.HIGH
     elif not is_meant and (found := half_loss(call, file)) is not None:

@@ -32,7 +32,7 @@ from precision_lint.model.dtypes import BFLOAT16, FLOAT16, HALF
 from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
-from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import FunctionDefinition, Loop, own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted, last_name
@@ -282,7 +282,7 @@ def half_loss(call: Call, file: PythonFile) -> HalfResult | None:
     logits = given.tensor if isinstance(given, ModelOutput) else given
     if node is None or not isinstance(logits, Tensor) or logits.origin is None:
         return None
-    if _is_part_of_forward(node, file) or _leaves_single_losses(node, syntax_tree(file)):
+    if _is_part_of_forward(node, file):
         return None
     origin = logits.origin
     is_chosen = origin.witness is not None or options_choosing(
@@ -291,29 +291,6 @@ def half_loss(call: Call, file: PythonFile) -> HalfResult | None:
     if origin.kind != "dtype" or not is_chosen:
         return None
     return result_in_half(call, logits, (BFLOAT16, FLOAT16), file)
-
-
-def _leaves_single_losses(call: ast.Call, syntax: SyntaxTree) -> bool:
-    """True for a call of `nn.CrossEntropyLoss(reduction="none")`, or with `reduce=False`."""
-    made = [call]
-    if isinstance(call.func, ast.Name):
-        held = binding(call.func, syntax)
-        made += (
-            [each for each in held if isinstance(each, ast.Call)] if isinstance(held, list) else []
-        )
-    elif isinstance(call.func, ast.Attribute):
-        owner = enclosing_class(call, syntax)
-        held = None if owner is None else attribute(call.func, owner, syntax)
-        made += [each for each in held or () if isinstance(each, ast.Call)]
-    elif isinstance(call.func, ast.Call):
-        made.append(call.func)
-    return any(
-        keyword.arg in {"reduction", "reduce"}
-        and isinstance(keyword.value, ast.Constant)
-        and keyword.value.value in ("none", False)
-        for each in made
-        for keyword in each.keywords
-    )
 
 
 def may_be_averaged_copy(node: ast.expr, file: PythonFile) -> bool:

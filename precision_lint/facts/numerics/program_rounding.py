@@ -79,7 +79,7 @@ def _found(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
     if call.name in _RANDOM:
         yield from _logarithm_of_noise(call, file)
     elif call.function == "torch.nn.functional.cross_entropy":
-        yield from _loss(call)
+        yield from _loss(call, file)
     elif call.name == "add":
         yield from _vanishing(call)
     for names, judge, problem, effect in _RESULTS:
@@ -138,11 +138,11 @@ def _logarithm_of_noise(call: Call, file: PythonFile) -> Iterator[ProgramRoundin
         )
 
 
-def _loss(call: Call) -> Iterator[ProgramRounding]:
+def _loss(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
     """Cross entropy of logits in half precision, outside of autocast."""
     logits = call.argument(0, "input")
     tensor = None if logits is None else logits.value
-    if call.autocast is not None or is_unreduced(call):
+    if call.autocast is not None or is_unreduced(call, file):
         return
     if isinstance(tensor, Tensor) and is_certainly_half(tensor):
         dtype = min(tensor.dtypes)

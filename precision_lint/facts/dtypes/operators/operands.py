@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from precision_lint.facts.context import PythonFile
@@ -9,7 +10,8 @@ from precision_lint.facts.dtypes.domain.calls import Argument, Call
 from precision_lint.facts.dtypes.domain.values import Constant, ModelOutput, Tensor, Value
 from precision_lint.facts.dtypes.operators.promotion import COMPLEX
 from precision_lint.model.dtypes import FLOATING
-from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
 
 OR_THE_LIKE = ", or the like"
 """After an error that stands for those of several operators."""
@@ -72,10 +74,37 @@ def _real(value: Value) -> Value:
     return value
 
 
-def is_unreduced(call: Call) -> bool:
-    """True for a loss with `reduction="none"`: one number for each target, none is a sum."""
+def is_unreduced(call: Call, file: PythonFile) -> bool:
+    """True for a loss with `reduction="none"`: one number for each target, none is a sum.
+
+    So is one of a module that is made with it: `nn.CrossEntropyLoss(reduction="none")`.
+    """
     reduction = call.keywords.get("reduction")
-    return reduction is not None and reduction.value == Constant("none")
+    if reduction is not None and reduction.value == Constant("none"):
+        return True
+    node = calls_by_span(file).get(call.span)
+    modules = () if node is None else _makers(node.func, syntax_tree(file))
+    return any(
+        keyword.arg in {"reduction", "reduce"}
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value in ("none", False)
+        for made in modules
+        for keyword in made.keywords
+    )
+
+
+def _makers(function: ast.expr, syntax: SyntaxTree) -> list[ast.Call]:
+    """The calls that make a module which is called."""
+    held: object = None
+    match function:
+        case ast.Call():
+            return [function]
+        case ast.Name():
+            held = binding(function, syntax)
+        case ast.Attribute():
+            owner = enclosing_class(function, syntax)
+            held = None if owner is None else attribute(function, owner, syntax)
+    return [each for each in held if isinstance(each, ast.Call)] if isinstance(held, list) else []
 
 
 def may_fail_on_purpose(call: Call, file: PythonFile) -> bool:
