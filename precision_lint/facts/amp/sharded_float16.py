@@ -16,7 +16,8 @@ from precision_lint.model.dtypes import FLOAT16
 from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
-from precision_lint.source.python.bindings import binding, default_of
+from precision_lint.source.python.bindings import arguments_of, binding, default_of
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import callee_name, dotted, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -61,15 +62,16 @@ def _dtype(policy: ast.Call, syntax: SyntaxTree) -> ast.expr | None:
     """The dtype of a policy: of a parameter, the default, if no call of the file gives another."""
     given = _argument(policy, "param_dtype")
     held = binding(given, syntax) if isinstance(given, ast.Name) else None
-    function = syntax.function(policy)
-    if not isinstance(held, ast.arg) or not isinstance(function, FunctionDefinition):
+    if not isinstance(held, ast.arg):
         return given
-    calls = syntax.calls(function.name)
-    is_default = all(
-        len(call.args) <= 1 and all(each.arg not in (held.arg, None) for each in call.keywords)
-        for call in calls
-    )
+    calls = [*arguments_of(held, syntax)]
+    is_default = all(value is None and not _unpacks(call) for call, value in calls)
     return default_of(held, syntax) if calls and is_default else None
+
+
+def _unpacks(call: ast.Call) -> bool:
+    is_starred = any(isinstance(each, ast.Starred) for each in call.args)
+    return is_starred or any(each.arg is None for each in call.keywords)
 
 
 def _policy(call: ast.Call, syntax: SyntaxTree) -> ast.Call | None:
@@ -98,7 +100,7 @@ def _is_trained(call: ast.Call, file: PythonFile, syntax: SyntaxTree) -> bool:
             owners = {
                 dotted(each.func.value)
                 for argument in given
-                for each in ast.walk(argument)
+                for each in walk(argument)
                 if isinstance(each, ast.Call)
                 and isinstance(each.func, ast.Attribute)
                 and each.func.attr in {"parameters", "named_parameters"}
@@ -134,7 +136,7 @@ def _is_returned(call: ast.Call, names: set[str], syntax: SyntaxTree) -> bool:
         return True
     returned = (
         node.value
-        for node in ast.walk(syntax.body(call))
+        for node in walk(syntax.body(call))
         if isinstance(node, ast.Return) and node.value is not None
     )
     return any(dotted(each) in names for each in returned)
