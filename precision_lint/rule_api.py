@@ -28,7 +28,6 @@ NAMES = {
     "precision_lint.facts.amp.scaling.accelerated_clips": "AcceleratedClip accelerated_clips",
     "precision_lint.facts.amp.training_step.protocol": "TrainingStep",
     "precision_lint.facts.triton.kernels": "Kernel",
-    "precision_lint.facts.project.raising": "raising_after",
     # Python's syntax
     "precision_lint.source.python.bindings": "attribute binding enclosing_class",
     "precision_lint.source.python.code": "code_of",

@@ -211,7 +211,6 @@ from precision_lint.facts.numerics.saved_weights import numpy_reads as numpy_rea
 from precision_lint.facts.numerics.uses import holders_of_names as holders_of_names
 from precision_lint.facts.numerics.uses import names_of as names_of
 from precision_lint.facts.numerics.uses import reads_any as reads_any
-from precision_lint.facts.project.raising import raising_after as raising_after
 from precision_lint.facts.settings.fixed_switches import FixedSwitch as FixedSwitch
 from precision_lint.facts.settings.fixed_switches import fixed_switches as fixed_switches
 from precision_lint.facts.settings.vocabulary import names_bfloat16 as names_bfloat16

@@ -13,7 +13,7 @@ that load a model with FlashAttention, which needs Ampere, or whose options do s
 programs that only merge adapters into weights and save them, and for `bf16=…, fp16=not …` in files
 that load a model in bfloat16 in any case. After `import unsloth` the function is another one, which
 leaves emulation out (unsloth 2026.10.9). Confidence is low in a program that certainly raises
-before it comes to a loop or a region.
+before its end.
 
 ## Why it hurts
 `torch.cuda.is_bf16_supported()` is true on GPUs before Ampere (V100, T4), where bfloat16 is
@@ -71,7 +71,6 @@ from precision_lint.rule_api import (
     names_float16,
     oldest_torch,
     qualified,
-    raising_after,
     regex,
     syntax_tree,
 )
@@ -121,12 +120,11 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         if fallback is None or (_is_switch(fallback) and _loads(syntax, _BFLOAT16)):
             continue
         negated = _negated_in(syntax.parent(syntax.parent(call) or call), found)
-        ends = raising_after(file.span_of(call).start, file, file.project) is not None
         yield file.finding(
             RULE,
             file.span_of(call),
             "this call is also true on GPUs that only emulate bfloat16",
-            confidence=Confidence.LOW if ends else Confidence.MEDIUM,
+            confidence=Confidence.MEDIUM,
             why="GPUs before Ampere emulate bfloat16, slowly, and the float16 branch never runs.",
             fix=_fix([call, *negated], file, syntax),
             related=[file.related(file.span_of(fallback), "float16 is chosen for the other GPUs")],

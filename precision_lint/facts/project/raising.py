@@ -29,7 +29,7 @@ from precision_lint.source.python.nesting import blocks_around
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Binding
-from precision_lint.source.python.statements import DEFINITIONS, Loop, With, own_nodes, statements
+from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.undefined import shows_all_names, undefined_names
 
@@ -50,24 +50,6 @@ def raising_before(offset: int, file: ParsedPython, project: Recording) -> Raisi
     """What raises before control comes to a place, or to the function or class around it."""
     for block, before in blocks_around(offset, file):
         for statement in block[:before]:
-            if (found := raising_in(statement, file, project)) is not None:
-                return found
-    return None
-
-
-def raising_after(offset: int, file: ParsedPython, project: Recording) -> Raising | None:
-    """What raises after a place, before control comes to a loop or enters a region.
-
-    A program that ends so computes with nothing that is chosen at the place.
-    """
-    for block, before in reversed([*blocks_around(offset, file)]):
-        if before < len(block) and isinstance(block[before], DEFINITIONS):
-            return None
-        for statement in block[before + 1 :]:
-            if isinstance(statement, DEFINITIONS):
-                continue
-            if any(isinstance(each, Loop | With) for each in statements([statement])):
-                return None
             if (found := raising_in(statement, file, project)) is not None:
                 return found
     return None
