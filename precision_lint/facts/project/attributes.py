@@ -19,7 +19,9 @@ _WITHOUT_ATTRIBUTES = frozenset({"ABC", "object", "Protocol", "Generic"})
 _OF_CLASSES = frozenset({*dir(type), "register"})
 """What `type` and `ABCMeta` give to classes."""
 
-_GIVING_ATTRIBUTES = regex(r"__getattr|setattr\(|__dict__|\bvars\(self\)|__slots__|\blocals\(\)")
+_GIVING_ATTRIBUTES = regex(
+    r"__getattr|setattr\(|__dict__|\bvars\((?:self)?\)|__slots__|\blocals\(\)"
+)
 _WORD = regex(r"\w+")
 
 _MOST = 60
@@ -91,5 +93,5 @@ def _given_names(file: ParsedPython) -> frozenset[str]:
             case ast.alias(name=name, asname=other):
                 found.update((name, other or name))
             case ast.Constant(value=str() as text):
-                found.update(_WORD.findall(text))
+                found.update(_WORD.findall(text.strip("-").replace("-", "_")))
     return frozenset(found)

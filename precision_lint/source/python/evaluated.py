@@ -69,7 +69,7 @@ def _heads(statement: ast.stmt) -> Iterator[ast.AST]:
         case ast.AnnAssign(value=ast.expr() as value):
             yield value
         case TypeAlias():
-            return  # evaluated by who asks for its value
+            return  # evaluated when its value is read
         case _ if not blocks(statement):
             yield from children(statement)
 

@@ -242,6 +242,16 @@ PASSING = [
         "class A:\n    def __init__(self):\n        for self.step in 'ab':\n            pass\n"
         "    def f(self):\n        self.step\n        here\n",
     ),
+    (
+        "an attribute that an option gives",
+        f"from lib import parser\n{OWNER}        parser.add_argument('--batch-size')\n"
+        "        parser.parse_args(namespace=self)\n        self.batch_size\n        here\n",
+    ),
+    (
+        "an attribute that the body of a class gives by its name",
+        "class A:\n    for name in 'xyz':\n        vars()[name * 3] = 1\n"
+        "    def f(self):\n        self.zzz\n        here\n",
+    ),
     ("an attribute that a file names", f"{OWNER}        self.from_yaml\n        here\n"),
     (
         "an attribute in a method that another class takes",
