@@ -20,7 +20,7 @@ _OF_CLASSES = frozenset({*dir(type), "register"})
 """What `type` and `ABCMeta` give to classes."""
 
 _GIVING_ATTRIBUTES = regex(
-    r"__getattr|setattr\(|__dict__|\bvars\((?:self)?\)|__slots__|\blocals\(\)"
+    r"__getattr|setattr(?:__)?\(|__dict__|\bvars\((?:self)?\)|__slots__|\blocals\(\)"
 )
 _WORD = regex(r"\w+")
 

@@ -165,9 +165,11 @@ def method(
         return None
     if not is_exact and has_class_below(owner, project):
         return None
-    for kind, home in lineage(owner, file, project):
+    kinds = [*lineage(owner, file, project)]
+    for kind, home in kinds:
         if kind.decorator_list or syntax_tree(home).attribute_stores(kind).get(name):
             return None
+    for kind, home in kinds:
         if _binding_in_body(kind, name):
             function = _defined_in_body(kind, name)
             if function is None or not _is_called_alike(function, home):

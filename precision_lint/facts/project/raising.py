@@ -132,7 +132,7 @@ def _never_ends(
 ) -> Raising | None:
     if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(node)):
         return None
-    swallows = partial(may_swallow, project=project)
+    swallows = partial(may_swallow, file=home, project=project)
     for statement in passed(node.body, swallows):
         if (found := raising_in(statement, home, project, depth)) is not None:
             return found

@@ -186,6 +186,15 @@ PASSING = [
         f"import torch\n{OWNER}        return x\na = A()\na.f = print\na.f(1, 2)\nhere\n",
     ),
     (
+        "a method that the initialiser of a base replaces",
+        "class B:\n    def __init__(self):\n        self.f = print\n"
+        f"{OWNER.replace('A:', 'A(B):')}        return x\na = A()\na.f(1, 2)\nhere\n",
+    ),
+    (
+        "an attribute that `object` gives by its name",
+        f"{OWNER}        object.__setattr__(self, x, 1)\n        self.g()\n        here\n",
+    ),
+    (
         "an object that may be another",
         f"import os\n{OWNER}        return x\na = A()\na = os\na.f(1, 2)\nhere\n",
     ),
@@ -203,6 +212,13 @@ PASSING = [
         "        missing()\nf()\nhere\n",
     ),
     ("in a context of a class that swallows", QUIET),
+    ("in one that a name holds", QUIET.replace("    with Quiet()", "    q = Quiet()\n    with q")),
+    (
+        "in one of a class with a base that swallows",
+        QUIET.replace("def f", "class Below(Quiet):\n    pass\ndef f").replace(
+            "with Quiet", "with Below"
+        ),
+    ),
     (
         "in a context of a function that swallows",
         "from lib import contextmanager\n@contextmanager\ndef quiet():\n    try:\n        yield\n"
