@@ -104,7 +104,7 @@ def _of_attribute(
     _, bindings = scope_of(owner, file).lookup(owner.id)
     match bindings:
         case [Binding(qualified=str() as module)]:
-            home = own_module(module, file, project)
+            home = imported_module(module, file, project)
             defined = None if home is None else top_level(attribute, home, project)
             return None if defined is None else _of(defined, project)
         case [Binding()]:

@@ -86,6 +86,17 @@ def own_module(module: str, file: ParsedPython, project: Recording) -> ParsedPyt
     return None if path is None else project.module(path)
 
 
+def imported_module(module: str, file: ParsedPython, project: Recording) -> ParsedPython | None:
+    """The file that `module` of `module.name` is; None in a file that imports too many."""
+
+    def count() -> int:
+        modules = {*imported_names(file).values()}
+        return sum(project.locate(file.text.path, each) is not None for each in modules)
+
+    is_small = file.fact("imported modules", count) <= _MOST_MODULES
+    return own_module(module, file, project) if is_small else None
+
+
 def top_level(name: str, file: ParsedPython, project: Recording) -> Named | None:
     """The definition of a name at the top level of a file, if nothing else gives it the name."""
     bound = scopes_in(file).all[0].bindings.get(name, ())

@@ -17,9 +17,9 @@ from precision_lint.facts.project.callees import callee
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.project.named import (
     Named,
+    imported_module,
     is_set_from_outside,
     named,
-    own_module,
     scope_of,
 )
 from precision_lint.facts.project.swallowing import may_swallow
@@ -29,8 +29,8 @@ from precision_lint.source.python.nesting import blocks_around
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Binding
-from precision_lint.source.python.statements import own_nodes
-from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.statements import Loop, own_nodes, own_statements
+from precision_lint.source.python.syntax import callee_name, innermost_name
 from precision_lint.source.python.undefined import shows_all_names, undefined_names
 
 _DEEPEST = 5
@@ -164,7 +164,7 @@ def is_missing(node: ast.Attribute, file: ParsedPython, project: Recording) -> b
     _, bindings = scope_of(node.value, file).lookup(node.value.id)
     match bindings:
         case [Binding(qualified=str() as module)]:
-            home = own_module(module, file, project)
+            home = imported_module(module, file, project)
             if home is None or not shows_all_names(home):
                 return False
             if is_set_from_outside(node.attr, home, project):

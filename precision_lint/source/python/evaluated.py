@@ -89,11 +89,11 @@ def _below(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def passed(body: Sequence[ast.stmt], may_swallow: Callable[[ast.expr], bool]) -> list[ast.stmt]:
-    """The statements that each run comes to which goes through a body, in their order.
+    """The statements that each run comes to which goes through a body, up to its first loop.
 
-    It goes into `with`, unless a context may swallow what is raised, and at least once into a loop.
-    Of a branch only the test is evaluated, but for `if __name__ == "__main__":`. What comes after
-    a branch that may leave the body is left out.
+    It goes into `with`, unless a context may swallow what is raised, and at least once into the
+    loop. Of a branch only the test is evaluated, but for `if __name__ == "__main__":`. What comes
+    after a branch that may leave the body is left out.
     """
     found: list[ast.stmt] = []
     _pass(body, found, may_swallow)
@@ -103,12 +103,12 @@ def passed(body: Sequence[ast.stmt], may_swallow: Callable[[ast.expr], bool]) ->
 def _pass(
     body: Sequence[ast.stmt], found: list[ast.stmt], may_swallow: Callable[[ast.expr], bool]
 ) -> bool:
-    """Adds what a run comes to; False if it may leave the body before its end."""
+    """Adds what a run comes to; False if the rest of the body is not to be added."""
     for statement in body:
         found.append(statement)
         is_through = _pass(_entered(statement, may_swallow), found, may_swallow)
         ends = is_leaving(statement) or _may_leave(statement)
-        if ends or not (is_through or isinstance(statement, Loop)):
+        if ends or not is_through or isinstance(statement, Loop):
             return False
     return True
 

@@ -33,7 +33,6 @@ UNDEFINED = [
         "class A:\n    names = 'ab'\n    pairs = [n for m in 'ab' for n in names]\n",
         {"names"},
     ),
-    ("a model in a function", "def f(x):\n    return model(x)\nf(1)\n", {"model"}),
     ("a name of another function", "def f():\n    n = 1\ndef g():\n    return n\ng()\n", {"n"}),
     ("a method `eval` of an object", "import models\nmodels.net.eval()\nmissing()\n", {"missing"}),
 ]
