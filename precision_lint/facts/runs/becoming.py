@@ -47,17 +47,22 @@ _Known: TypeAlias = "tuple[tuple[Step, object], ...]"
 
 @frozen(slots=False)
 class Become:
-    """What a value is in the end; or, if that is not known, the expression that makes it."""
+    """What a value is in the end; or, if that is not known, the expression that makes it, and what
+    the value is in it.
+    """
 
     value: object = None
     by: str = ""
 
 
 class _NotPlain(Exception):
-    """What comes out of an expression is not known."""
+    """What comes out of an expression is not known, but perhaps what the value is in it: of `not
+    args.no_amp and device.type == "cuda"` the first part is `True` by default.
+    """
 
-    def __init__(self, node: ast.AST) -> None:
+    def __init__(self, node: ast.AST, value: object = None) -> None:
         self.node = node
+        self.value = value
 
 
 class _NotTaken(Exception):
@@ -82,7 +87,7 @@ def become(ways: Sequence[Way], value: object) -> Become | None:
             if _is_of_condition(lost.node, way):
                 is_decided = False  # what the branch assigns may never count
                 continue
-            return None if is_name else Become(by=ast.unparse(lost.node))
+            return None if is_name else Become(lost.value, ast.unparse(lost.node))
     if not found and not is_decided:
         return None
     distinct = {repr(each): each for each in found if not is_name or _says_more(each)}
@@ -211,13 +216,19 @@ class _Plain:
         """`a and b`, `a or b`, of which one part may be enough."""
         stops = isinstance(node.op, ast.Or)
         value: object = None
+        is_known = True
         for each in node.values:
             try:
                 value = self.of(each)
             except _NotPlain:
-                raise _NotPlain(node) from None
+                is_known = False
+                continue
             if bool(value) is stops:
-                return value
+                if is_known or value is False:
+                    return value
+                raise _NotPlain(node)
+        if not is_known:
+            raise _NotPlain(node, value)
         return value
 
     def _compared(self, value: object, operator: ast.cmpop, right: ast.expr) -> bool:

@@ -365,7 +365,8 @@ class _Follower:
             seen.add(place)
             plain = use_of(place, self._evaluator(name, None))
             others = [(value, use_of(place, self._evaluator(name, value))) for value in values]
-            use = self._of_values(one, name, plain, others)
+            become = ends.become(place, self._default_of(one, name))
+            use = self._of_values(one, name, plain, others, become)
             given = (plain, *(other for _, other in others))
             use = self._against_rivals(use, given, name, ends) if use is not None else None
             if use is not None and counts.get(place.kind, 0) < _MOST_OF_A_KIND:
@@ -391,6 +392,7 @@ class _Follower:
         name: str,
         plain: Use | None,
         others: Iterable[tuple[Value, Use | None]],
+        become: Become | None,
     ) -> Use | None:
         first = plain.value if plain is not None else None
         known = [(value, use) for value, use in others if use is not None and use.value is not None]
@@ -400,7 +402,7 @@ class _Follower:
             return None
         if first is None and not any(self._is_read(name, use) for _, use in differing):
             return None
-        default = self._default(one, name) if first is None else first
+        default = _in_step(become, self._default(one, name)) if first is None else first
         parts = [f"{default} by default"] if default else []
         parts += [
             f"{use.value} {self._given(one, name, value)}"
@@ -431,7 +433,9 @@ class _Follower:
         if become is None or not default:
             return f"{default} by default" if default else "its default"
         made = made_at(place, become)
-        return f"{made}; {default} by default" if become.by else f"{made} by default"
+        if not become.by:
+            return f"{made} by default"
+        return f"{made}; {_in_step(become, default)} by default"
 
     def _default_of(self, one: Occurrence, name: str) -> object:
         """The default itself."""
@@ -485,6 +489,14 @@ class _Follower:
                 yield Use(
                     claim.place, text, False, (one,), one, alike=claim.alike, only_if=claim.only_if
                 )
+
+
+def _in_step(become: Become | None, default: str) -> str:
+    """What a default is in an expression that decides with something else: `--no-amp` is false by
+    default, and `not args.no_amp` in `not args.no_amp and is_cuda` is true.
+    """
+    is_known = become is not None and become.by and become.value is not None
+    return shown(become.value) if become is not None and is_known else default
 
 
 def _is_of_another_switch(place: TorchPlace, name: str) -> bool:

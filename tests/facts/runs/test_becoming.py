@@ -111,6 +111,12 @@ if __name__ == "__main__":
     [
         ("torch.float32 if args.no_half else torch.float16", "float16 by default"),
         ("tool.dtype_of(args.no_half)", "made by tool.dtype_of(args.no_half); false by default"),
+        ("not args.no_half and x", "made by not args.no_half and x; true by default"),
+        ("x and not args.no_half", "made by x and (not args.no_half); true by default"),
+        ("args.no_half and x", "false by default"),
+        ("x and args.no_half", "false by default"),
+        ("x or args.no_half", "made by x or args.no_half; false by default"),
+        ("x or not args.no_half", "made by x or not args.no_half; false by default"),
     ],
 )
 def test_the_default_of_an_option_becomes_it_as_well(code: str, shown: str, tmp_path: Path) -> None:

@@ -54,6 +54,43 @@ def test_a_region_has_a_row_where_its_value_is_not_known(tmp_path: Path) -> None
     assert "off by default; on with --amp (scaler, train.py:9)" in out
 
 
+NO_AMP = 'parser.add_argument("--no-amp", action="store_true")'
+DEVICE = 'device = torch.device("cuda")'
+
+
+@pytest.mark.parametrize(
+    "use",
+    ['not args.no_amp and device.type == "cuda"', 'device.type == "cuda" and not args.no_amp'],
+)
+def test_a_switch_that_is_negated_next_to_a_condition_is_on_by_default(
+    use: str, tmp_path: Path
+) -> None:
+    region = f"region = torch.autocast('cuda', dtype=torch.float16, enabled={use})"
+    out = explained(tmp_path, program(NO_AMP, DEVICE, region))
+    assert "true by default; off with --no-amp (autocast, train.py:9)" in out
+
+
+def test_so_is_one_on_its_way_through_an_object(tmp_path: Path) -> None:
+    body = (
+        DEVICE,
+        "config = Config(amp=not args.no_amp)",
+        "region = torch.autocast('cuda', enabled=config.amp and x())",
+    )
+    config = "class Config:\n    def __init__(self, amp):\n        self.amp = amp\n\n\n"
+    files = program(NO_AMP, *body)
+    out = explained(
+        tmp_path, {"train.py": files["train.py"].replace("def main", f"{config}def main")}
+    )
+    assert "false by default" not in out
+    assert "true by default" in out
+
+
+def test_a_switch_next_to_a_condition_is_off_by_default(tmp_path: Path) -> None:
+    region = "region = torch.autocast('cuda', enabled=device.type == 'cuda' and args.amp)"
+    out = explained(tmp_path, program(AMP, DEVICE, region))
+    assert "off by default" in out
+
+
 def test_so_does_one_around_which_a_condition_stands(tmp_path: Path) -> None:
     body = "if args.tf32:", "    torch.backends.cuda.matmul.allow_tf32 = True"
     out = explained(tmp_path, program('parser.add_argument("--tf32", action="store_true")', *body))
