@@ -30,9 +30,10 @@ from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import UNKNOWN
 from precision_lint.source.text.text import SourceText
 
-Status: TypeAlias = Literal["set", "null", "unknown", "default", "open", "unset"]
-"""How a setting got its value: it is written; it is null; it is only known at run time; it is not
-written, so the default counts; it may be set elsewhere; the framework decides."""
+Status: TypeAlias = Literal["set", "ignored", "null", "unknown", "default", "open", "unset"]
+"""How a setting got its value: it is written; it is written under a name that is not read; it is
+null; it is only known at run time; it is not written, so the default counts; it may be set
+elsewhere; the framework decides."""
 
 _ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -168,7 +169,7 @@ def explained(reading: EffectiveConfig, project: Recording) -> Explained:
     settings = [
         effective
         for key in reading.framework.keys.values()
-        if (effective := _effective(reading, key)).status in ("set", "null", "unknown")
+        if (effective := _effective(reading, key)).status in ("set", "ignored", "null", "unknown")
         or key.role != "other"
         if key.name not in referring or effective.status == "default"
         if not isinstance(effective.value, Mapping)  # its members are separate settings
@@ -209,7 +210,7 @@ def _effective(reading: EffectiveConfig, key: Key) -> Effective:
         return Effective(key, "unset" if reading.is_closed_for(key) else "open")
     if setting.written is None:
         return Effective(key, "default", setting.value)
-    status: Status = "set"
+    status: Status = "ignored" if key.instead else "set"
     if setting.value is None:
         status = "null" if _is_null(setting.written) else "unknown"
     overridden = tuple(one for one in reading.overridden(key) if not _hands_over(reading, one))

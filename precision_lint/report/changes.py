@@ -101,4 +101,6 @@ def _value(one: Effective | None) -> str:
             return "unknown until run time"
         case Effective(status="open" | "unset"):
             return "not set"
+        case Effective(status="ignored"):
+            return f"{shown(one.value)}, not read"
     return shown(one.value)

@@ -238,7 +238,8 @@ def value_of(one: Effective, report: Report) -> str:
         name, _, place = one.key.name.partition(" in ")
         others = "".join((*place.partition(ONE_OF)[1:], *place.partition(ONLY_IF)[1:]))
         return report.ink.visible(f"{cut(value)} ({name}, {report.row(used_at.place)}{others})")
-    return report.ink.visible(f"{one.key.name} = {cut(value)}")
+    ignored = f", not read: {one.key.instead} is set" if one.status == "ignored" else ""
+    return report.ink.visible(f"{one.key.name} = {cut(value)}{ignored}")
 
 
 def origin_of(one: Effective, report: Report) -> str:

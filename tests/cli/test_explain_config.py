@@ -120,6 +120,27 @@ def test_json(tmp_path: Path) -> None:
     assert "mismatch TrainingArguments values" in codes["MP703"]["why"]
 
 
+def test_an_old_name_that_is_not_read_says_what_is(tmp_path: Path) -> None:
+    files = {**RUN, "conf/ds.json": DEEPSPEED.replace("bf16", "bfloat16")}
+    (found,) = explained("run.sh", cwd=project(tmp_path, files))
+    (linked,) = found["links"]
+    old = setting(linked, "bfloat16.enabled")
+    assert (old["status"], old["value"]) == ("ignored", True)
+    assert setting(linked, "bf16.enabled")["status"] == "unset"
+    assert setting(linked, "fp16.enabled")["status"] == "unset"
+    assert not found["findings"] or found["findings"][0]["code"] != "MP703"
+    shown = run("explain-config", "run.sh", cwd=tmp_path).out
+    assert "bfloat16.enabled = true, not read: bf16.enabled is set  conf/ds.json:3" in shown
+
+
+def test_without_a_trainer_the_old_name_is_read(tmp_path: Path) -> None:
+    code = "import deepspeed\n\ndeepspeed.initialize(model=None, config='ds.json')\n"
+    files = {"ds.json": DEEPSPEED.replace("bf16", "bfloat16"), "train.py": code}
+    found = explained("ds.json", cwd=project(tmp_path, files))
+    assert setting(found[0], "bf16.enabled")["value"] is True
+    assert setting(found[0], "fp16.enabled")["status"] == "default"
+
+
 def test_what_is_unknown_says_why(tmp_path: Path) -> None:
     launch = LAUNCH.replace("--fp16 False --fp16 True", '--fp16 "$HALF" --bf16_full_eval')
     launch = launch.replace("conf/ds.json", "conf/gone.json")

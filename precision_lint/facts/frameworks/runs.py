@@ -581,7 +581,7 @@ class _Linker:
 
     def target(self, reading: EffectiveConfig, link: Link) -> EffectiveConfig | None:
         """The configuration that a link leads to, as its framework reads it."""
-        to = reading.framework if link.to == "self" else frameworks()[link.to]
+        to = reading.framework if link.to == "self" else frameworks()[link.to].filled(link.fills)
         source = reading.source
         if link.launcher:
             started = launch_of(source)

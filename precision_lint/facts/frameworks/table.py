@@ -84,6 +84,8 @@ class Key:
     """Other names of the same setting; the first that is written counts."""
     means: Mapping[str, object] = field(default_factory=dict)
     """Other spellings of a value, in lower case: `bfloat16 = "bf16"`."""
+    instead: str = ""
+    """The setting that is read instead of this one, its old name."""
 
 
 @frozen
@@ -107,6 +109,8 @@ class Link:
     """It is the program that the command starts: see `facts/frameworks/programs.py`."""
     merges: bool = False
     """What is not said here is taken from there."""
+    fills: tuple[str, ...] = ()
+    """Settings that are set there if they are absent: no default, no `aliases` count for them."""
 
 
 @frozen
@@ -226,6 +230,17 @@ class Framework:
     """
     trainers: tuple[str, ...] = ()
     """Names of classes and functions that do what the settings say."""
+
+    def filled(self, names: Collection[str]) -> Framework:
+        """The framework where something else sets some settings, unless they are written."""
+        if not names:
+            return self
+        keys = dict(self.keys)
+        for key in (self.keys[name] for name in names):
+            keys[key.name] = replace(key, default=None, aliases=())
+            for other in key.aliases:
+                keys[other] = replace(keys.get(other, Key(other)), instead=key.name)
+        return replace(self, keys=keys)
 
 
 @lru_cache(maxsize=1)
