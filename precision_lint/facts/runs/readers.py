@@ -24,6 +24,7 @@ from precision_lint.facts.runs.giving_commands import gets_others, given
 from precision_lint.facts.runs.keys import Keys, all_keys, keys_of, parts_of, words_of
 from precision_lint.facts.runs.loading import has_library, loads, mentions_loading
 from precision_lint.facts.runs.named_classes import modules_named
+from precision_lint.facts.runs.opened_files import opens_others
 from precision_lint.facts.runs.own_options import options_alone
 from precision_lint.facts.runs.program_files import is_elsewhere, programs_of, takes_words
 from precision_lint.facts.runs.records import is_record
@@ -253,7 +254,7 @@ def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near
         for row in near
         if row.path in composing
         or (not composing and (row.path in commands or not is_elsewhere(row.path, here, project)))
-        if not gets_others(row.path, here, project)
+        if not gets_others(row.path, here, project) and not opens_others(row.path, here, project)
     ]
 
 

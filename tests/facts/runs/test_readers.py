@@ -819,3 +819,57 @@ def test_a_program_that_calls_what_opens_a_file(
     out = explained(tmp_path, files)
     assert ("read by train.py" in out) is is_read
     assert ("(argument of Engine(dtype=), train.py:6)" in out) is is_read
+
+
+NAMED = 'with open("config.yaml") as stream:\n    config = yaml.safe_load(stream)\n'
+
+
+@pytest.mark.parametrize(
+    "loads",
+    [
+        'config = yaml.safe_load(open("config.yaml", "r"))\n',
+        'config = yaml.safe_load(open("config.yaml").read())\n',
+        'NAME = "config.yaml"\nconfig = yaml.safe_load(open(NAME))\n',
+        'config = OmegaConf.load("config.yaml")\n',
+        NAMED,
+    ],
+)
+def test_a_copy_of_the_file_that_a_program_opens_is_read_by_none(
+    loads: str, tmp_path: Path
+) -> None:
+    words = (
+        "import argparse, yaml\n"
+        "from omegaconf import OmegaConf\n"
+        "argparse.ArgumentParser().parse_args()\n"
+    )
+    text = MORE + FILE
+    files = {
+        "config.yaml": text,
+        "runs/a/config.yaml": text,
+        "train.py": words + loads + ALL + READS + ENGINE,
+    }
+    out = explained(tmp_path, files)
+    assert "config.yaml: PyTorch, read by train.py" in out
+    assert "(runs/a/config.yaml:18); no program is seen to read the file" in out
+    assert "the same for" not in out
+
+
+@pytest.mark.parametrize(
+    "loads",
+    [
+        LOADS,
+        'config = yaml.safe_load(open(sys.argv[1] if sys.argv[1:] else "config.yaml"))\n',
+        f"{NAMED}config.update(yaml.safe_load(open(sys.argv[1])))\n",
+        f"{NAMED}config.update(load_config(sys.argv[1]))\n",
+        f"from pydantic_settings import BaseSettings\nprint(sys.argv)\n{NAMED}",
+        'config = yaml.safe_load(open(os.path.join(sys.argv[1], "config.yaml")))\n',
+    ],
+)
+def test_a_program_that_may_open_the_copy_may_read_it(loads: str, tmp_path: Path) -> None:
+    text = MORE + FILE
+    files = {"config.yaml": text, "runs/a/config.yaml": text}
+    files["train.py"] = (
+        f"import os, sys, yaml\nfrom tools import load_config\n{loads}{ALL}{READS}{ENGINE}"
+    )
+    out = explained(tmp_path, files)
+    assert "no program is seen to read the file" not in out
