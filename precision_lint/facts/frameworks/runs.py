@@ -54,7 +54,7 @@ from precision_lint.facts.runs.giving_commands import given, given_beside
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.readers import candidates, is_sure, readers
+from precision_lint.facts.runs.readers import candidates, is_sure, is_witnessed, readers
 from precision_lint.facts.runs.records import is_written_by_tool
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.facts.runs.targets import refused_arguments
@@ -403,7 +403,7 @@ class _Linker:
         precisions, where it has any, as `fp16=torch.cuda.is_available()` is none of the file's.
         """
         if not is_of_classes(reading.framework):
-            return True
+            return is_witnessed(path, reading.file, self.project)
         slugs = frozenset(one.slug for one in kin)
         if filled_by(path, self.project).slugs & slugs or self.project.reaches(path, rf"\b{CLI}\b"):
             return True

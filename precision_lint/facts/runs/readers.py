@@ -203,15 +203,9 @@ def is_sure(program: Path, file: ParsedConfig, project: Recording) -> bool:
     here = file.text.path
 
     def compute() -> bool:
+        if is_witnessed(program, file, project):
+            return True
         keys = keys_of(file, project)
-        for witnesses in (
-            given(here, project),
-            naming(keys, file, project),
-            of_siblings(keys, file, project),
-            of_hydra(here, project),
-        ):
-            if any(program == path or program in {*project.program(path)} for path in witnesses):
-                return True
         others = (
             path
             for path in candidates(file, project)
@@ -220,6 +214,26 @@ def is_sure(program: Path, file: ParsedConfig, project: Recording) -> bool:
         return not any(keys.precise & words_read_by(path, project) for path in others)
 
     return project.config_files.once(("is sure", program, here), compute)
+
+
+def is_witnessed(program: Path, file: ParsedConfig, project: Recording) -> bool:
+    """True if more than the keys of a file says that a program reads it."""
+    here = file.text.path
+
+    def compute() -> bool:
+        keys = keys_of(file, project)
+        return any(
+            program == path or program in {*project.program(path)}
+            for witnesses in (
+                given(here, project),
+                naming(keys, file, project),
+                of_siblings(keys, file, project),
+                of_hydra(here, project),
+            )
+            for path in witnesses
+        )
+
+    return project.config_files.once(("is witnessed", program, here), compute)
 
 
 def candidates(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:

@@ -186,3 +186,56 @@ def test_what_a_launcher_sets_for_a_program(
     assert "run.sh:1: accelerate" in out
     assert "mixed_precision = fp16  run.sh:1" in out
     assert (f"accelerate, {UNREAD}\n" in out) is is_unread
+
+
+DEEPSPEED = """\
+{
+  "train_batch_size": 8, "gradient_clipping": 1.0, "steps_per_print": 10,
+  "zero_optimization": {"stage": 2},
+  "bf16": {"enabled": true}
+}
+"""
+MAKES_ITS_OWN = """\
+import argparse
+import json
+
+import deepspeed
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model_config")
+    args = parser.parse_args()
+    model = json.load(open(args.model_config))
+    config = {}
+    config.update(train_batch_size=1, gradient_clipping=1.0, steps_per_print=1)
+    config.update(zero_optimization=dict(stage=2), bf16=dict(enabled=True))
+    deepspeed.initialize(model=model, config=config)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_program_that_has_the_keys_of_deepspeed_itself_need_not_read_the_file(
+    tmp_path: Path,
+) -> None:
+    files = {"config/ds.json": DEEPSPEED, "train.py": MAKES_ITS_OWN}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "config/ds.json: DeepSpeed, by its keys: no file of the project names it" in out
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"run.sh": "python train.py --model_config config/ds.json\n"},
+        {
+            "train.py": MAKES_ITS_OWN.replace(
+                '"--model_config"', '"--model_config", default="config/ds.json"'
+            )
+        },
+    ],
+)
+def test_one_that_gets_or_names_the_file_reads_it(more: dict[str, str], tmp_path: Path) -> None:
+    files = {"config/ds.json": DEEPSPEED, "train.py": MAKES_ITS_OWN} | more
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "config/ds.json: DeepSpeed\n" in out
