@@ -55,6 +55,8 @@ _MOST_OPTIONS = 24
 """Options of one file that are followed."""
 _MOST_PROGRAMS = 3
 """Programs with an option that are asked for it."""
+_MOST_PASSED = 8
+"""Programs that give all options which are asked for, and do not count as asked."""
 _MOST_VALUES = 2
 """Values besides the default that are shown."""
 _MOST_OF_A_KIND = 3
@@ -83,7 +85,8 @@ def meant(options: Unread, project: Recording) -> Meant:
     owners = {file.span_of(each.name): each.owner for each in program_options(file)}
     found: list[EffectiveConfig] = []
     unread: dict[str, list[bool]] = {}
-    count = 0
+    giving: dict[str, list[str]] = {}
+    count = passed = 0
     classes = {owner for one in left if (owner := owners.get(one.origin.span))}
 
     def order(program: Path) -> tuple[bool, bool, bool]:
@@ -96,8 +99,13 @@ def meant(options: Unread, project: Recording) -> Meant:
         if code is None or count >= _MOST_PROGRAMS:
             continue
         follower = _Follower(environment(program, code, None, project), path, owners)
-        if not any(map(follower.has, left)):
-            continue
+        asked = [one for one in left if follower.has(one)]
+        for one in asked:
+            giving.setdefault(one.name, []).append(follower.giving(one))
+        is_given = all(giving[one.name][-1] for one in asked)
+        passed += bool(asked) and is_given
+        if is_given and passed <= _MOST_PASSED:
+            continue  # the defaults are in force in other programs, if in any
         count += 1
         given: list[tuple[str, Occurrence]] = []
         others: list[Occurrence] = []
@@ -139,10 +147,12 @@ def meant(options: Unread, project: Recording) -> Meant:
     idle = [_in_vain(one, NOT_READ) for one in vain]
     idle += [_in_vain(one, _ALWAYS_GIVEN) for one in never]
     found += _reading(idle, frameworks()[_PYTORCH], options.file, options)
-    rest = sorted(
-        (one for one in left if one not in vain and one not in never),
-        key=lambda one: one.origin.span,
-    )
+    left = [
+        replace(one, reason=said[0]) if all(said := giving.get(one.name, [""])) else one
+        for one in left
+        if one not in vain and one not in never
+    ]
+    rest = sorted(left, key=lambda one: one.origin.span)
     return Meant(tuple(found), (*rest, *beyond))
 
 
@@ -220,11 +230,15 @@ class _Follower:
         is_vain = declared_in_vain(one.name, self.program) is not None
         return is_vain and not is_read_elsewhere(one.name, self.program)
 
+    def giving(self, one: Occurrence) -> str:
+        """That each call of the program gives a field of a class; empty if not."""
+        owner = self._always_given(one, self._destination(one))
+        if not (owner and has_default(one)):
+            return ""
+        return f"each call of {owner} in {self.program.path.name} gives it"
+
     def with_reason(self, one: Occurrence) -> Occurrence:
         """The option, with the reason why its default counts for nothing, if there is one."""
-        owner = self._always_given(one, self._destination(one))
-        if owner and has_default(one):
-            return replace(one, reason=f"each call of {owner} gives it")
         other = self._set_by.get(self._destination(one))
         if other is None:
             return one

@@ -297,3 +297,47 @@ def test_a_declared_parameter_is_what_it_says(tmp_path: Path) -> None:
     for declared, is_known in ((": WideConfig", True), ("", False)):
         out = explained(tmp_path, files | {"nets.py": NETS.format(declared, ": NarrowConfig")})
         assert ("bfloat16 by default (argument of Embedding(dtype=), nets.py:7)" in out) is is_known
+
+
+SHARED = """\
+from dataclasses import dataclass
+
+@dataclass
+class TrainConfig:
+    lr: float
+    mixed_precision: str = "bf16"
+"""
+RUNS = """\
+import torch
+
+def run(config):
+    dtype = torch.bfloat16 if config.mixed_precision == "bf16" else torch.float16
+    with torch.autocast("cuda", dtype=dtype):
+        pass
+"""
+STARTS = """\
+from loop import run
+from settings import TrainConfig
+
+def main():
+    run(TrainConfig(lr=0.1{}))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_default_that_one_program_leaves_and_others_replace(tmp_path: Path) -> None:
+    given = STARTS.format(', mixed_precision="fp16"')
+    files = {"settings.py": SHARED, "loop.py": RUNS, "finetune.py": STARTS.format("")}
+    files |= {f"train{number}.py": given for number in range(4)}
+    out = explained(tmp_path, files)
+    assert "bfloat16 by default (autocast, loop.py:5)" in out
+    assert "gives it" not in out
+
+
+def test_a_default_that_all_programs_replace(tmp_path: Path) -> None:
+    given = STARTS.format(', mixed_precision="fp16"')
+    files = {"settings.py": SHARED, "loop.py": RUNS, "train.py": given, "finetune.py": given}
+    out = explained(tmp_path, files)
+    assert "default not used: each call gives it (option, settings.py:6)" in out

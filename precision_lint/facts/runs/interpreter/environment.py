@@ -313,6 +313,8 @@ class RunEnvironment(Memo):
                 value = _BOOLEANS.get(value.lower())
             elif isinstance(default.value, int) and value.isdigit():
                 value = int(value)
+        elif isinstance(value, str) and value.isdigit() and self.program.is_integer(name):
+            value = int(value)
         elif isinstance(value, str) and value in ("True", "False"):
             value = value == "True"
         elif value in ("true", "false"):

@@ -32,6 +32,7 @@ with regions of autocast and scalers come in addition.
 _MOST_READ = 150
 """Files of one program that are looked into."""
 _MOST_BYTES = 1 << 20
+_INTEGERS = frozenset({"int", "Optional[int]", "int | None", "None | int"})
 _OPENING = ("open", "load", "Path", "load_config", "read_config")
 _LOADERS = (
     b"json.load", b"yaml.", b"OmegaConf", b"toml", b"from_pretrained", b"sconf", b"compose(",
@@ -178,6 +179,26 @@ class Program(Memo):
         found = self.argument(name)
         kind = keyword_of(found[1], "type") if found is not None else None
         return (dotted(kind) or "?") if kind is not None else ""
+
+    def is_integer(self, name: str) -> bool:
+        """True for an option that is read as an integer: by its type, or by those of all fields of
+        classes with its name.
+        """
+        if self.argument(name) is not None:
+            return self.type_of(name) == "int"
+        return self.fact(("is integer", name), lambda: self._is_integer_field(name))
+
+    def _is_integer_field(self, name: str) -> bool:
+        kinds = {
+            ast.unparse(each.annotation)
+            for file in self.files
+            if name in file.text.text
+            for owner in file.nodes_of(ast.ClassDef)
+            for each in owner.body
+            if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+            if each.target.id == name
+        }
+        return bool(kinds) and kinds <= _INTEGERS
 
     def functions(self, name: str) -> list[tuple[ParsedPython, FunctionDefinition]]:
         """Its functions with a name."""
