@@ -255,6 +255,15 @@ def test_join_is_the_least_upper_bound(one: Value, two: Value, more: Value) -> N
     assert is_at_most(join(one, two), bound)
 
 
+def test_an_attribute_that_is_a_tensor_or_a_function_is_open() -> None:
+    kind, function = CLASSES[0], FunctionValue(FUNCTIONS[0])
+    of_function, of_tensor = Instance(kind, (("x", function),)), Instance(kind, (("x", BF16),))
+    assert join(of_function, of_tensor) == Instance(kind)
+    test_join_is_the_least_upper_bound.hypothesis.inner_test(
+        ClassObject(kind), of_function, of_tensor
+    )
+
+
 @LAWS
 @given(values)
 def test_bottom_is_neutral(value: Value) -> None:

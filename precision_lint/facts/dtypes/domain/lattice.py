@@ -387,8 +387,14 @@ def _join_instances(left: Instance, right: Instance) -> Instance:
             each or Tensor(caller_chosen=True) for each in (left.parameters, right.parameters)
         )
         parameters = join_tensors(one, other)
-    # of an attribute that only one of them has been given, the class says more
-    known = dict(left.fields).keys() & dict(right.fields).keys()
+    # of an attribute that only one of them has been given, the class says more; one that is a
+    # function in the other is lost where they are one of several values: see `_without_objects`
+    values, others = dict(left.fields), dict(right.fields)
+    known = {
+        name
+        for name in values.keys() & others.keys()
+        if isinstance(values[name], _Flat | Instance) is isinstance(others[name], _Flat | Instance)
+    }
     one_fields, other_fields = (
         {name: value for name, value in each.fields if name in known} for each in (left, right)
     )
