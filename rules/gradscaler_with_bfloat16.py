@@ -24,9 +24,10 @@ Also reported:
   for bfloat16 gets float16 there, and needs the scaler until autocast gets the dtype.
 
 Fine are: a scaler whose `enabled=` depends on float16, float16-only code, autocast without a dtype
-(float16 on CUDA) with a scaler that
-names no dtype, and a scaler that is created only under a condition that bfloat16 fails. If some
-functions scale the loss or run backward, only their autocast counts: the others may be inference.
+(float16 on CUDA) with a scaler that names no dtype, a scaler that is created only under a condition
+that bfloat16 fails, bfloat16 that is chosen only where there is no GPU, and a scaler that code only
+tests, saves, loads or gives to `accelerator.prepare`. If some functions scale the loss or run
+backward, only their autocast counts: the others may be inference.
 
 ## Why it hurts
 Loss scaling keeps float16 gradients from underflowing. bfloat16 has the exponent range of float32

@@ -8,12 +8,12 @@ that the program is meant for older GPUs, too.
 Not reported: `is_bf16_supported(including_emulation=False)`, a condition that asks for the compute
 capability as well, uses that choose nothing between the two, projects that pin a torch before 2.4,
 which has no such parameter, and projects whose [`target-gpu`](../configuration.md) computes in
-bfloat16, such as `A100`. Nor is it reported where float16 would not help an older GPU: in files
+bfloat16, such as `A100`. Nor is it reported where float16 would not help an older GPU: in programs
 that load a model with FlashAttention, which needs Ampere, or whose options do so by default, in
 programs that only merge adapters into weights and save them, and for `bf16=…, fp16=not …` in files
 that load a model in bfloat16 in any case. After `import unsloth` the function is another one, which
 leaves emulation out (unsloth 2026.10.9). Confidence is low in a program that certainly raises
-before its end.
+before it has computed anything.
 
 ## Why it hurts
 `torch.cuda.is_bf16_supported()` is true on GPUs before Ampere (V100, T4), where bfloat16 is

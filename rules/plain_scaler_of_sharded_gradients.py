@@ -3,8 +3,9 @@
 ## What it does
 Finds a `GradScaler` in a file that wraps a model in `FullyShardedDataParallel`. Not reported: a
 file that also knows `ShardedGradScaler`, a scaler whose conditions or `enabled=` depend on FSDP, a
-scaler that is never stepped, `NO_SHARD`, and FSDP2 (`fully_shard`), whose gradients are distributed
-tensors.
+scaler that is off, also by `enabled=(dtype == "float16")` of a dtype of torch, which never equals a
+text, a scaler that is never stepped, `NO_SHARD`, and FSDP2 (`fully_shard`), whose gradients are
+distributed tensors.
 
 ## Why it hurts
 There is no error. Every rank holds a part of each gradient and looks for infinities in that part

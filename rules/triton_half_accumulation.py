@@ -13,7 +13,7 @@ precision arrives, where benchmarks or its own file alone use the kernel and nam
 (unless it is in a package, or casts to the dtype of what it is given), where the host offers
 float32 under another condition, and where a few programs each add once to a place (split products).
 So it is where nothing names half precision that the kernel may be a part of: no file that runs with
-it, no test that names it or its package, no configuration.
+it, no test that names it or its package, no configuration that a program with it names.
 
 ## Why it hurts
 Every addition is rounded to the 8 bits of bfloat16 or the 11 of float16. A bfloat16 sum of ones

@@ -166,18 +166,25 @@ def run(text: str, folder: str) -> dict[str, list[Said]]:
     return said
 
 
+_MORE = f"--{UNKNOWN}"
+"""What stands for more options, or none: see `Assigned.with_more`."""
+
+
 def claim(command: Command) -> re.Pattern[str]:
     """What the reader says of the words: nothing of those that are unknown.
 
-    It does not split an expansion that is a part of a word, so that blanks count for nothing.
+    It does not split an expansion that is a part of a word, so that blanks count for nothing. More
+    options after what a branch may add to are no claim that there are any.
     """
     pattern = ""
     for word in command.words[1:]:
-        if set(word.text) == {UNKNOWN}:
+        if set(word.text) == {UNKNOWN} or word.text == _MORE:
             pattern += "(?:\1.*)?"
         else:
-            pieces = re.split(r"(\0|[ \n]+)", word.text)
+            text = word.text.removesuffix(f" {_MORE}")
+            pieces = re.split(r"(\0|[ \n]+)", text)
             pattern += "\1" + "".join(_AS_PATTERN.get(p[:1], re.escape(p)) for p in pieces)
+            pattern += ".*" if text != word.text else ""
     return re.compile(pattern, re.DOTALL)
 
 
@@ -219,6 +226,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=scripts.map(numbered))
 @example(text="A=x\nsay 0\nexport A\nsay 1 $A\n")
+@example(text='B=x\nif true; then\nB+=()\nfi\nsay 0 $A "$B" "${C[@]}"\n')
+@example(text='B=x\nif false; then\nB+=" --z"\nfi\nsay 0 $B "$B"\n')
 def test_what_is_known_is_what_bash_does(text: str, folder: str) -> None:
     said = run(text, folder)
     if not said:

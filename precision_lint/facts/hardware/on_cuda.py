@@ -33,8 +33,7 @@ def is_chosen_on_cuda(origin: Origin, file: ParsedPython, project: Recording) ->
         return False
     syntax = syntax_tree(module)
     conditions = _around(node, syntax)
-    of_part = partial(_holds, syntax=syntax, hops=_HOPS)
-    return bool(conditions) and all(truth(test, of_part) is met for test, met in conditions)
+    return bool(conditions) and all(holds_on_cuda(test, syntax) is met for test, met in conditions)
 
 
 def holds_on_cuda(test: ast.expr, syntax: SyntaxTree) -> bool | None:

@@ -46,7 +46,7 @@ _OF_TORCH = regex(r"torch\.(?:\w+\.)*(?:no_grad|inference_mode|enable_grad|recor
 class Callee(NamedTuple):
     """A function, and how many of its parameters the call does not give itself, like `self`."""
 
-    function: ast.FunctionDef
+    function: FunctionDefinition
     file: ParsedPython
     bound: int
 
@@ -73,12 +73,12 @@ def _of(found: Named, project: Recording) -> Callee | None:
     match found.node:
         case ast.ClassDef() as owner:
             return initialiser(owner, found.file, project)
-        case ast.FunctionDef() as function if _is_called_alike(function, found.file):
+        case function if _is_called_alike(function, found.file):
             return Callee(function, found.file, 0)
     return None
 
 
-def _is_called_alike(function: ast.FunctionDef, file: ParsedPython) -> bool:
+def _is_called_alike(function: FunctionDefinition, file: ParsedPython) -> bool:
     """True for a function that is called with the parameters that it has."""
     names = imported_names(file)
     for each in function.decorator_list:

@@ -287,12 +287,12 @@ class ProjectFacts:
         """
         if pattern not in self._matching:
             self._matching[pattern] = tuple(
-                path for path in self._programs if self._matches(path, pattern)
+                path for path in self._python_sources if self._matches(path, pattern)
             )
         return self._matching[pattern]
 
     @cached_property
-    def _programs(self) -> list[Path]:
+    def _python_sources(self) -> list[Path]:
         """The Python files, but for tests; those that import torch or the like come first."""
         files = dict.fromkeys((*self.imports.of_tensors, *self.project.python_files))
         return [path for path in files if not self.project.is_secondary(path)]

@@ -1,7 +1,8 @@
 """Statements that certainly raise: what comes after them does not run.
 
-They read a name that nothing binds, or one that a module of the project does not have, or call a
-function or a class of the project with arguments that it does not take.
+They read a name that nothing binds, one that a module of the project does not have, or an attribute
+that nothing gives to `self`, or call a function or a class of the project with arguments that it
+does not take. So does a call of what raises in each run before it has computed anything.
 """
 
 from __future__ import annotations
@@ -97,9 +98,9 @@ def _raises(call: ast.Call, file: ParsedPython, project: Recording, depth: int) 
     """True for a call of a function of the project that raises before it can return."""
     found = callee(call, file, project)
     if found is not None:
-        return never_ends(found.function, found.file, project, depth) is not None
+        return never_computes(found.function, found.file, project, depth) is not None
     return callee_name(call) in _STARTING and any(
-        never_ends(each.node, each.file, project, depth) is not None
+        never_computes(each.node, each.file, project, depth) is not None
         for each in _given(call, file, project)
     )
 
@@ -113,7 +114,7 @@ def _given(call: ast.Call, file: ParsedPython, project: Recording) -> Iterator[N
                 yield found
 
 
-def never_ends(
+def never_computes(
     node: ast.AST, home: ParsedPython, project: Recording, depth: int = _DEEPEST
 ) -> Raising | None:
     """What raises in each run of a function or a program, before it has computed anything.
@@ -123,11 +124,11 @@ def never_ends(
     """
     if not isinstance(node, ast.FunctionDef | ast.Module):
         return None
-    key = ("never ends", node, depth)
-    return home.fact(key, lambda: _never_ends(node, home, project, depth))
+    key = ("never computes", node, depth)
+    return home.fact(key, lambda: _never_computes(node, home, project, depth))
 
 
-def _never_ends(
+def _never_computes(
     node: ast.FunctionDef | ast.Module, home: ParsedPython, project: Recording, depth: int
 ) -> Raising | None:
     if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(node)):

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.project.named import PLAIN_BASES, imported_from, scope_of
-from precision_lint.facts.project.raising import misfits, never_ends, raising_before
+from precision_lint.facts.project.raising import misfits, never_computes, raising_before
 from precision_lint.facts.project.switched_off import switched_off
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
@@ -75,13 +75,13 @@ def is_uncalled(
 
 
 def _is_broken_off(offset: int, file: ParsedPython, project: Recording) -> bool:
-    """True for a place outside of functions in a program that raises before its end.
+    """True for a place outside of functions in a program that raises before it has computed.
 
     Who imports the file comes to all that is not its main part.
     """
     if project.users(file.text.path) and not _is_in_main_part(offset, file):
         return False
-    return never_ends(file.tree, file, project) is not None
+    return never_computes(file.tree, file, project) is not None
 
 
 def _is_in_main_part(offset: int, file: ParsedPython) -> bool:
@@ -123,7 +123,7 @@ class _Search:
         owner = syntax_tree(file).body(node)
         if isinstance(node, ast.Assign):
             return self._is_used(node, owner, file)
-        if self._has_effect_later and never_ends(node, file, self._project) is not None:
+        if self._has_effect_later and never_computes(node, file, self._project) is not None:
             return False
         if isinstance(owner, Definition) and not self.is_live(owner, file):
             return False

@@ -78,7 +78,7 @@ def stays_at_home(program: Program) -> bool:
 
 
 def is_saved(program: Program) -> bool:
-    """True if a program saves its namespace, for itself or another program to load."""
+    """True if a program saves its namespace: it, or another program, may load that later."""
     return program.fact("namespace saved", lambda: _is_saved(program))
 
 

@@ -84,6 +84,7 @@ RAISING = [
     ("a missing argument", f"{ACTOR}Actor(t=2.0)\nhere\n"),
     ("too many arguments", "def f(x):\n    return x\nf(1, 2)\nhere\n"),
     ("of a class in another file", "from actors import Critic\nCritic(1, bf16=True)\nhere\n"),
+    ("too much for an async function", "async def f(x):\n    return x\nf(1, 2)\nhere\n"),
     ("in an annotation", "def f(x: missing):\n    return x\nhere\n"),
     ("in a list of many", "import os\nx = [missing for n in os.listdir('.')]\nhere\n"),
     (
@@ -133,6 +134,7 @@ RAISING = [
     ("of the initialiser of a base", "from actors import Other\nOther(1, bf16=True)\nhere\n"),
 ]
 PASSING = [
+    ("in an async function that nobody awaits", "async def f():\n    missing()\nf()\nhere\n"),
     (
         "after a loop, which may be what a program is for",
         "def f(xs):\n    for x in xs:\n        if x:\n            break\n    missing()\n"

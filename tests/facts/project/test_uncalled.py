@@ -119,7 +119,7 @@ CASES = [
         False,
     ),
     (
-        "it never ends",
+        "it raises before it computes",
         "def score(x):\n    missing(x)\n    return x\nscore(1)\n",
         {"main.py": MAIN},
         True,
@@ -166,7 +166,7 @@ CASES = [
 
 SCRIPTS = [
     ("that ends", "return_ = 1\n", {}, False),
-    ("that raises before its end", "return_ = 1\nmissing.f()\n", {}, True),
+    ("that raises before it computes", "return_ = 1\nmissing.f()\n", {}, True),
     (
         "whose main part raises, and which another one imports",
         "return_ = 1\nif __name__ == '__main__':\n    missing.f()\n",

@@ -56,8 +56,9 @@ def _contradicts(
     for test, holds in conditions:
         assumed = assuming(test, holds, assumed)
     syntax = syntax_tree(file)
+    arguments = (*node.args, *(each.value for each in node.keywords))
     is_of_cuda = not any(
-        isinstance(each, ast.Constant) and each.value == "cpu" for each in node.args
+        isinstance(each, ast.Constant) and each.value == "cpu" for each in arguments
     )
     choice = _Choice(assumed, syntax.function(node), syntax, is_of_cuda)
     return not choice.may_be_bfloat16(dtype, _HOPS)
