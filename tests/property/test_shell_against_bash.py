@@ -228,6 +228,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @example(text="A=x\nsay 0\nexport A\nsay 1 $A\n")
 @example(text='B=x\nif true; then\nB+=()\nfi\nsay 0 $A "$B" "${C[@]}"\n')
 @example(text='B=x\nif false; then\nB+=" --z"\nfi\nsay 0 $B "$B"\n')
+@example(text="for i in 1 2; do\nsay 0 ${C:-d}\nfor C in x y; do\nsay 1\ndone\ndone\n")
+@example(text="for i in 1 2; do\nsay 0 ${C:-d}\nread B C <<< 'x y'\ndone\n")
 def test_what_is_known_is_what_bash_does(text: str, folder: str) -> None:
     said = run(text, folder)
     if not said:

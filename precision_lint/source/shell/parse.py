@@ -194,14 +194,27 @@ def parse(
 
 
 def _last_assignments(tokens: Sequence[Token]) -> dict[str, int]:
-    """The index of the last token that assigns each name, or changes the directory."""
+    """The index of the last token that assigns each name, or changes the directory.
+
+    `for NAME in …` assigns one, and `read NAME OTHER` several.
+    """
     last: dict[str, int] = {}
+    command = ""  # whose next words are names
     for index, token in enumerate(tokens):
-        if isinstance(token, RawWord):
-            if assignment := assignment_of(token):
-                last[assignment[1]] = index
-            elif token.plain in _MOVING:
-                last[_DIRECTORY] = index
+        if not isinstance(token, RawWord):
+            command = ""
+            continue
+        plain = token.plain or ""
+        if assignment := assignment_of(token):
+            last[assignment[1]] = index
+        elif plain in _MOVING:
+            last[_DIRECTORY] = index
+        elif command and plain:
+            last[plain] = index
+        if plain == "for" or plain in _READING:
+            command = plain
+        elif command == "for":
+            command = ""
     return last
 
 
