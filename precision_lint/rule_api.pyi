@@ -213,6 +213,7 @@ from precision_lint.facts.numerics.uses import names_of as names_of
 from precision_lint.facts.numerics.uses import reads_any as reads_any
 from precision_lint.facts.settings.fixed_switches import FixedSwitch as FixedSwitch
 from precision_lint.facts.settings.fixed_switches import fixed_switches as fixed_switches
+from precision_lint.facts.settings.made_in_code import no_run_sets as no_run_sets
 from precision_lint.facts.settings.vocabulary import names_bfloat16 as names_bfloat16
 from precision_lint.facts.settings.vocabulary import names_float16 as names_float16
 from precision_lint.facts.settings.vocabulary import names_precision as names_precision

@@ -7,7 +7,8 @@ Finds calls of such a class, too, that a dict of defaults or a function gives bo
 the defaults, `fp16=True` in the call of the function. What a call itself says is MP702's.
 
 Not reported: classes with a `__post_init__` that mentions the other field, classes that declare
-both, and defaults that are computed.
+both, defaults that are computed, and classes that only code makes, in calls that do not give the
+other field.
 
 ## Why it hurts
 A run that asks for the other precision, `--fp16` or `fp16=True`, has both on then: `ValueError: At
@@ -55,6 +56,7 @@ from precision_lint.rule_api import (
     Severity,
     keywords_of,
     last_name,
+    no_run_sets,
     qualified,
     syntax_tree,
 )
@@ -82,6 +84,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         for name, field in fields.items():
             other = _OTHER[name]
             if other in fields or not _is_true(field) or _resolves(other, node):
+                continue
+            if no_run_sets(other, node, file):
                 continue
             yield file.finding(
                 RULE,

@@ -1,4 +1,4 @@
-"""Scalers that scale nothing: nothing reads them, or code only saves them, or asks for one."""
+"""Scalers that scale nothing: code does not read them, or only saves, loads or asks for them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ def is_idle(made: ast.Call, file: PythonFile) -> bool:
 
 
 def _is_unread(name: str, made: ast.Call, syntax: SyntaxTree, file: PythonFile) -> bool:
-    """True for a variable that nothing reads, in other files neither."""
+    """True for a variable that nothing reads, but to save or load it; in other files neither."""
     function = syntax.function(made)
     if function is not None:
-        return not syntax.reads(function, name)
+        reads = syntax.reads(function, name)
+        return all(isinstance(each, ast.expr) and _keeps(each, syntax) for each in reads)
     attributes = (each.attr for each in syntax.nodes if isinstance(each, ast.Attribute))
     is_read = syntax.reads(syntax.tree, name) or name in attributes
     return not is_read and next(file.project.importing(file.text.path, name), None) is None
