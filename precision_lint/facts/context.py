@@ -123,9 +123,11 @@ class PythonFile(ParsedPython):
         )
 
     def _is_beside_the_runs(self) -> bool:
-        """True for a file that is in no run which the project offers, tests aside."""
+        """True for a file that no run of the project uses, but for tests and benchmarks."""
+        from precision_lint.facts.project.measuring import only_measures
+
         path, project = self.text.path, self.project
-        return project.is_secondary(path) or project.is_unreached(path)
+        return project.is_secondary(path) or project.is_unreached(path) or only_measures(self)
 
     def _is_in_unreached_function(self, span: Span) -> bool:
         """True for a place in a function of a module that no program imports.

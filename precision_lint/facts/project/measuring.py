@@ -1,0 +1,25 @@
+"""Programs that measure how fast something trains, and keep nothing of it: benchmarks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
+from precision_lint.source.python.code import code_of
+
+if TYPE_CHECKING:
+    from precision_lint.facts.context import PythonFile
+
+_WAITS = regex(r"\bcuda\.synchronize\(|\benable_timing=True")
+"""The clock is read when the GPU is done."""
+_KEEPS = regex(
+    r"(?i)save|checkpoint|ckpt|state_dict|push_to_hub|export|eval|valid|\btest|log_|wandb"
+)
+
+
+@fact
+def only_measures(file: PythonFile) -> bool:
+    """True for a program that times a GPU and neither saves, evaluates nor logs what it trains."""
+    code = code_of(file)
+    return _WAITS.search(code) is not None and _KEEPS.search(code) is None
