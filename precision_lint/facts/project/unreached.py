@@ -1,10 +1,12 @@
 """Modules that no program of a project imports, directly or by others, and that nothing names.
 
-No run that the project offers comes to them. A project that is packaged is for others to import.
+No run that the project offers comes to them. A project that is packaged is for others to import,
+unless its pages show nobody how: much research code is packaged for its own programs alone.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,8 +60,27 @@ def may_be_used_otherwise(
 def _is_packaged(path: Path, project: Project, matches: Matching) -> bool:
     """True if a folder around a module is a distribution that others install."""
     inside = len(path.relative_to(project.root).parts)
-    files = (folder / name for folder in path.parents[:inside] for name in PACKAGING)
-    return any(disk.is_file(each) and matches(each, _PACKAGED) for each in files)
+    folders = [
+        folder
+        for folder in path.parents[:inside]
+        if any(
+            disk.is_file(folder / name) and matches(folder / name, _PACKAGED) for name in PACKAGING
+        )
+    ]
+    return any(_is_for_others(path, folder, project, matches) for folder in folders)
+
+
+def _is_for_others(path: Path, folder: Path, project: Project, matches: Matching) -> bool:
+    """True if a page shows an import of the package, or its installation by a name.
+
+    Without pages nothing is known of who uses it.
+    """
+    inside = [part for part in path.relative_to(folder).parts if part != "src"]
+    package = inside[0].removesuffix(".py")
+    name = re.sub("[-_.]", "[-_.]", package).encode()
+    shown = rb"\b(?:import|from)\s+%b\b|\b(?:install|add)\b[^\n]*\b%b\b" % (name, name)
+    pages = [*project.pages]
+    return not pages or any(matches(each, shown) for each in pages)
 
 
 def _is_named(path: Path, project: Project, imports: Imports, matches: Matching) -> bool:

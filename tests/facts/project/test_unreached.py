@@ -56,6 +56,45 @@ def test_a_module_that_something_may_come_to(more: dict[str, str], tmp_path: Pat
     assert not is_unreached(tmp_path, more)
 
 
+SETUP = {"setup.py": "from setuptools import setup\n\nsetup(name='models')\n", "train.py": PROGRAM}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "# Vision\n\n```sh\npip install -e .\npython train.py\n```\n",
+        "# Vision models\n\nInstall torch, then `pip install -r requirements.txt`.\n",
+    ],
+)
+def test_a_project_that_is_packaged_for_itself(page: str, tmp_path: Path) -> None:
+    assert is_unreached(tmp_path, {**SETUP, "README.md": page})
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "```python\nfrom models import UNet\n```\n",
+        "```python\nimport models.unet as unet\n```\n",
+        "```sh\npip install models\n```\n",
+        "```sh\nuv add 'models[gpu]'\n```\n",
+        "```sh\npip install git+https://example.org/lab/models.git\n```\n",
+    ],
+)
+def test_a_project_that_is_packaged_for_others(page: str, tmp_path: Path) -> None:
+    assert not is_unreached(tmp_path, {**SETUP, "docs/usage.md": page})
+
+
+def test_a_package_below_src(tmp_path: Path) -> None:
+    files = {"pyproject.toml": "[project]\nname = 'lab-vision'\n", "train.py": PROGRAM}
+    module = "src/lab_vision/vit.py"
+    for name, content in {**files, "README.md": "pip install lab-vision\n", module: ""}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    facts = ProjectFacts(Project(tmp_path))
+    assert not facts.is_unreached(tmp_path / module)
+
+
 def test_settings_of_tools_package_nothing(tmp_path: Path) -> None:
     settings = {"pyproject.toml": "[tool.ruff]\nline-length = 88\n"}
     assert is_unreached(tmp_path, {"train.py": PROGRAM, **settings})
