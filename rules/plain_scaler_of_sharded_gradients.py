@@ -4,7 +4,8 @@
 Finds a `GradScaler` in a file that wraps a model in `FullyShardedDataParallel`. Not reported: a
 file that also knows `ShardedGradScaler`, a scaler whose conditions or `enabled=` depend on FSDP, a
 scaler that is off, also by `enabled=(dtype == "float16")` of a dtype of torch, which never equals a
-text, a scaler that is never stepped, `NO_SHARD`, and FSDP2 (`fully_shard`), whose gradients are
+text, a scaler that is never stepped, `NO_SHARD` but for runs of one process (`FULL_SHARD if
+world_size > 1 else NO_SHARD`), and FSDP2 (`fully_shard`), whose gradients are
 distributed tensors.
 
 ## Why it hurts
@@ -49,6 +50,7 @@ from precision_lint.rule_api import (
     SyntaxTree,
     conditions_around,
     is_never_true,
+    last_name,
     makes_grad_scaler,
     qualified,
     regex,
@@ -67,14 +69,14 @@ RULE = Rule(
 )
 
 _WRAPPER = regex(r"torch\.distributed\.fsdp\.(?:\w+\.)*FullyShardedDataParallel")
-_OTHERWISE = regex(r"ShardedGradScaler|NO_SHARD")
+_OF_PROCESSES = regex(r"world_?size|n(?:um)?_?(?:gpus?|processes|nodes)", re.IGNORECASE)
 _ABOUT_SHARDING = regex(r"fsdp|shard|strategy|distributed", re.IGNORECASE)
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    if _OTHERWISE.search(file.text.text):
-        return
     syntax = syntax_tree(file)
+    if "ShardedGradScaler" in file.text.text or _may_shard_nothing(file, syntax):
+        return
     wrapped = _wrapped(syntax)
     if wrapped is None or not any(len(call.args) == 1 for call in syntax.calls("step")):
         return
@@ -89,6 +91,23 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                 "`ShardedGradScaler`.",
                 related=[file.related(file.span_of(wrapped), "the parameters are sharded here")],
             )
+
+
+def _may_shard_nothing(file: PythonFile, syntax: SyntaxTree) -> bool:
+    """True if the file names NO_SHARD, and not only for runs of one process."""
+    if "NO_SHARD" not in file.text.text:
+        return False
+    named = [each for each in file.nodes_of(ast.Attribute) if each.attr == "NO_SHARD"]
+    return not named or not all(_is_for_one_process(each, syntax) for each in named)
+
+
+def _is_for_one_process(node: ast.Attribute, syntax: SyntaxTree) -> bool:
+    """True in `FULL_SHARD if world_size > 1 else NO_SHARD`: one process agrees with itself."""
+    match syntax.parent(node):
+        case ast.IfExp(test=test, body=body, orelse=otherwise):
+            others = last_name(otherwise if body is node else body)
+            return "_SHARD" in others and _OF_PROCESSES.search(ast.unparse(test)) is not None
+    return False
 
 
 def _wrapped(syntax: SyntaxTree) -> ast.Call | None:
