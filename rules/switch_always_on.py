@@ -9,6 +9,7 @@ with `default=True`, `action="store_false"` with `default=False`, and `type=bool
 Not reported: a switch with a second option for the other value (`dest="fp16"`, or `--no_amp` next
 to `--amp`), one that the file gives a value later (`args.fp16 = …`, `set_defaults(fp16=False)`,
 `setattr(args, name, value)`), and `type=bool` for parsers of jsonargparse, which read `false`.
+Confidence is low for an option that the program declares itself and that nothing reads.
 
 ## Why it hurts
 There is no way to turn it off: the program runs in half precision on GPUs that cannot, and a run
@@ -55,6 +56,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     fixed_switches,
+    is_declared_in_vain,
 )
 
 RULE = Rule(
@@ -71,11 +73,12 @@ RULE = Rule(
 def check_source(file: PythonFile) -> Iterator[Finding]:
     for switch in fixed_switches(file):
         state = "on" if switch.always else "off"
+        is_idle = is_declared_in_vain(switch.option, file, file.project)
         yield file.finding(
             RULE,
             file.span_of(switch.default),
             f"`{switch.option}` is always {state}: {_cause(switch)}",
-            confidence=Confidence.HIGH,
+            confidence=Confidence.LOW if is_idle else Confidence.HIGH,
             why=_why(switch),
         )
 

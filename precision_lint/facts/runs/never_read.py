@@ -63,6 +63,13 @@ def declared_in_vain(name: str, program: Program) -> tuple[ParsedPython, ast.Cal
     return None if is_saved(program) and _is_read_without(attribute, program.project) else found
 
 
+def is_declared_in_vain(option: str, file: ParsedPython, project: Recording) -> bool:
+    """True for an option that a program declares in its own file, and that nothing reads."""
+    program = Program(file.text.path, project)
+    found = declared_in_vain(normal(option.lstrip("-")), program)
+    return found is not None and found[0].text.path == file.text.path
+
+
 def is_read_elsewhere(name: str, program: Program) -> bool:
     """True if other programs may have an option, as they import what declares it, and read it."""
     found = program.argument(name)
