@@ -69,6 +69,9 @@ NAMES = {
     ),
     "precision_lint.facts.dtypes.domain.witnesses": "witnesses",
     # Mixed precision
+    "precision_lint.facts.amp.regions.cached_copies": (
+        "follows is_on keeps_copies optimized position without_copies"
+    ),
     "precision_lint.facts.amp.regions.autocast": (
         "AutocastCall RegionNode autocast_call autocasts multiplied records_no_gradients "
         "region_of regions_around"

@@ -31,6 +31,12 @@ from precision_lint.facts.amp.regions.autocast import multiplied as multiplied
 from precision_lint.facts.amp.regions.autocast import records_no_gradients as records_no_gradients
 from precision_lint.facts.amp.regions.autocast import region_of as region_of
 from precision_lint.facts.amp.regions.autocast import regions_around as regions_around
+from precision_lint.facts.amp.regions.cached_copies import follows as follows
+from precision_lint.facts.amp.regions.cached_copies import is_on as is_on
+from precision_lint.facts.amp.regions.cached_copies import keeps_copies as keeps_copies
+from precision_lint.facts.amp.regions.cached_copies import optimized as optimized
+from precision_lint.facts.amp.regions.cached_copies import position as position
+from precision_lint.facts.amp.regions.cached_copies import without_copies as without_copies
 from precision_lint.facts.amp.regions.chosen import options_for as options_for
 from precision_lint.facts.amp.regions.device_guesses import may_be_cuda as may_be_cuda
 from precision_lint.facts.amp.regions.devices import Device as Device

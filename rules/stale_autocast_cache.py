@@ -55,7 +55,6 @@ from precision_lint.rule_api import (
     AutocastCall,
     Confidence,
     Finding,
-    Leaving,
     PythonFile,
     RegionNode,
     Rule,
@@ -64,12 +63,15 @@ from precision_lint.rule_api import (
     autocasts,
     callee_name,
     dotted,
-    fact,
+    follows,
+    is_on,
+    keeps_copies,
+    optimized,
     own_nodes,
-    regex,
+    position,
     region_of,
-    regions_around,
     syntax_tree,
+    without_copies,
 )
 
 RULE = Rule(
@@ -84,19 +86,14 @@ RULE = Rule(
 )
 
 
-_NOT_CACHED = frozenset({"half", "bfloat16", "requires_grad_"})
-"""What makes weights that autocast does not keep copies of."""
-_DTYPE = regex(r"dtype|half|float16|precision")
-
-
 def check_source(file: PythonFile) -> Iterator[Finding]:
     syntax = syntax_tree(file)
     reported: set[ast.Call] = set()
     for made in autocasts(syntax):
-        if (region := region_of(made, syntax)) is None or not _keeps_copies(made):
+        if (region := region_of(made, syntax)) is None or not keeps_copies(made):
             continue
         calls = [node for node in own_nodes(region) if isinstance(node, ast.Call)]
-        calls.sort(key=_position)
+        calls.sort(key=position)
         if any(callee_name(call) == "clear_autocast_cache" for call in calls):
             continue
         if _is_inference(region, syntax):
@@ -127,10 +124,6 @@ def _finding(
     )
 
 
-def _keeps_copies(made: AutocastCall) -> bool:
-    return not (made.is_off or made.has_stars or made.argument("cache_enabled") is not None)
-
-
 def _is_inference(region: RegionNode, syntax: SyntaxTree) -> bool:
     """Whether `torch.inference_mode()` is on: autocast keeps no copies there."""
     contexts: list[ast.expr] = []
@@ -151,88 +144,17 @@ def _changed(call: ast.Call, file: PythonFile) -> set[str]:
         case ast.Call(func=ast.Attribute(value=owner, attr="load_state_dict")):
             modules = {dotted(owner)}
         case ast.Call(func=ast.Attribute(value=owner, attr="step"), args=args):
-            modules = _optimized(file).get(dotted(args[0] if args else owner) or "", set())
+            modules = optimized(file).get(dotted(args[0] if args else owner) or "", set())
         case _:
             return set()
-    return {module for module in modules if module} - _without_copies(file)
-
-
-@fact
-def _optimized(file: PythonFile) -> dict[str, set[str | None]]:
-    """The optimizers of a file, and the modules that each is made for, by their dotted names."""
-    found: dict[str, set[str | None]] = {}
-    for node in file.nodes:
-        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
-            continue
-        modules = {
-            dotted(each.func.value)
-            for given in (*node.value.args, *(keyword.value for keyword in node.value.keywords))
-            for each in ast.walk(given)
-            if isinstance(each, ast.Call)
-            and isinstance(each.func, ast.Attribute)
-            and each.func.attr == "parameters"
-        }
-        for target in node.targets:
-            if modules and (name := dotted(target)) is not None:
-                # made twice in a file, it may be either: then for what both are made for
-                found[name] = found.get(name, modules) & modules
-    return found
-
-
-@fact
-def _without_copies(file: PythonFile) -> set[str | None]:
-    """The modules that are frozen, or in half precision, somewhere in a file."""
-    return {
-        dotted(node.func.value)
-        for node in file.nodes
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and (node.func.attr in _NOT_CACHED or _names_half(node))
-    }
-
-
-def _names_half(call: ast.Call) -> bool:
-    """`model.to(torch.bfloat16)`, `model.to(device, dtype=weight_dtype)`."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return callee_name(call) == "to" and any(
-        _DTYPE.search(dotted(each) or "") is not None for each in given
-    )
+    return {module for module in modules if module} - without_copies(file)
 
 
 def _stale_use(
     module: str, change: ast.Call, calls: list[ast.Call], syntax: SyntaxTree
 ) -> ast.Call | None:
     """The first call of a module after a change, if there is also one before the change."""
-    uses = [call for call in calls if dotted(call.func) == module and _is_on(call, syntax)]
-    if not any(_follows(change, use, syntax) for use in uses):
+    uses = [call for call in calls if dotted(call.func) == module and is_on(call, syntax)]
+    if not any(follows(change, use, syntax) for use in uses):
         return None
-    return next((use for use in uses if _follows(use, change, syntax)), None)
-
-
-def _is_on(call: ast.Call, syntax: SyntaxTree) -> bool:
-    innermost = next(regions_around(call, syntax), None)
-    return innermost is not None and not innermost.is_off
-
-
-def _follows(later: ast.Call, earlier: ast.Call, syntax: SyntaxTree) -> bool:
-    """True if one call runs after another on some path through their function."""
-    if _position(later) <= _position(earlier):
-        return False
-    around_later = {later, *syntax.around(later)}
-    inner: ast.AST = earlier
-    for parent in syntax.within_function(earlier):
-        if isinstance(inner, ast.stmt):
-            block = syntax.block(inner)
-            is_shared = any(each in around_later for each in block)
-            if not is_shared and block and isinstance(block[-1], Leaving):
-                return False
-        if isinstance(parent, ast.If) and parent in around_later:
-            return (inner in parent.orelse) == any(each in around_later for each in parent.orelse)
-        if parent in around_later:
-            return True
-        inner = parent
-    return True
-
-
-def _position(call: ast.Call) -> tuple[int, int]:
-    return call.lineno, call.col_offset
+    return next((use for use in uses if follows(use, change, syntax)), None)
