@@ -35,7 +35,7 @@ NAMES = {
     "precision_lint.source.python.functions": "functions_around",
     "precision_lint.source.python.imports": "imported_names",
     "precision_lint.source.python.statements": "Leaving Loop With own_nodes",
-    "precision_lint.source.python.syntax": "callee_name dotted last_name qualified",
+    "precision_lint.source.python.syntax": "callee_name dotted innermost_name last_name qualified",
     "precision_lint.source.python.syntax_tree": "Scope SyntaxTree syntax_tree",
     # Dtypes
     "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOAT32 FLOATING",

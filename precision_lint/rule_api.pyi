@@ -266,6 +266,7 @@ from precision_lint.source.python.statements import With as With
 from precision_lint.source.python.statements import own_nodes as own_nodes
 from precision_lint.source.python.syntax import callee_name as callee_name
 from precision_lint.source.python.syntax import dotted as dotted
+from precision_lint.source.python.syntax import innermost_name as innermost_name
 from precision_lint.source.python.syntax import last_name as last_name
 from precision_lint.source.python.syntax import qualified as qualified
 from precision_lint.source.python.syntax_tree import Scope as Scope
