@@ -138,17 +138,27 @@ def _named(used: list[Use], run: RunEnvironment) -> Iterator[tuple[str, Occurren
             best = next((use for use in certain if use.written is not None), certain[0])
             yield kind, _occurrence(kind, best, run)
             continue
-        seen = set()
+        alike: dict[tuple[str, str | None, Span], list[Use]] = {}
         for use in known:
-            if use.written is None:
-                continue
-            what = (use.sink.subject, use.value, use.written.origin.span)
-            if what not in seen:
-                seen.add(what)
-                yield of_place(use, run)
+            if use.written is not None:
+                what = use.sink.subject, use.value, use.written.origin.span
+                alike.setdefault(what, []).append(use)
+        for same in alike.values():
+            yield of_place(_of_all(same), run)
     for use in used:
         if not use.is_reached:
             yield of_place(use, run)
+
+
+def _of_all(same: list[Use]) -> Use:
+    """The first of several places that are given the same. Its condition is none of the setting if
+    the run comes to another one without it: both branches of `if synchronizes:` may have a region.
+    """
+    first, *others = same
+    if not first.only_if or all(use.only_if == first.only_if for use in others):
+        return first
+    sure = next((use for use in others if not use.only_if), None)
+    return sure or replace(first, alike=len({use.only_if for use in same}))
 
 
 def of_place(use: Use, run: RunEnvironment) -> tuple[str, Occurrence]:

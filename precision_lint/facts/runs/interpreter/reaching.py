@@ -188,8 +188,7 @@ def _uses_of_function(
         found = [(one, each) for one, nodes in chosen for each in nodes]
         if found or function.name in ("__init__", *CALLED):
             found += program.calls_of(owner.name, file)
-    found = found or [*program.calls_of(function.name, file)]
-    found = found or [*_handed(function, file, evaluator)]
+    found = found or [*program.calls_of(function.name, file), *_handed(function, file, evaluator)]
     return found if len(found) <= _MOST_CALLS else ()
 
 
@@ -308,19 +307,21 @@ def _called(
             return False
         name = owner.name if name == "__init__" else name
     found = _any_called(name, file, evaluator, hops)
-    if found and (uses := _handed(function, file, evaluator)):
-        found = _any_of([reached(use, where, evaluator, hops - 1) for where, use in uses])
+    if uses := _handed(function, file, evaluator):
+        states = [reached(use, where, evaluator, hops - 1) for where, use in uses]
+        if not evaluator.program.calls_of(name, file):
+            found = _any_of(states)
+        elif found is False and any(state is not False for state in states):
+            found = None  # what gets it may call it: `spawn(train, nprocs=count)`
     return found if made or found is False else None
 
 
 def _handed(
     function: FunctionDefinition, file: ParsedPython, evaluator: Questions
 ) -> Sequence[tuple[ParsedPython, ast.AST]]:
-    """Where a function that nothing is seen to call is handed on, if these are few places."""
-    program = evaluator.program
-    if program.calls_of(function.name, file):
-        return ()
-    found = handed(function, file, program)
+    """Where a function is handed on, if these are few places."""
+    called = {call.func for _, call in evaluator.program.calls_of(function.name, file)}
+    found = [row for row in handed(function, file, evaluator.program) if row[1] not in called]
     return found if len(found) <= _MOST_CALLS else ()
 
 
