@@ -63,6 +63,8 @@ _MOST_OF_A_KIND = 3
 """Places of one kind that are shown for one option."""
 _MOST_MENTIONING = 25
 """Files of one program that mention an option which is followed."""
+_OF_DTYPES = ("weights", "default dtype", "4-bit products")
+"""Places that a dtype is given to: a switch which leads there is none."""
 _PYTORCH = "pytorch"
 _ALWAYS_GIVEN = "default not used: each call gives it"
 
@@ -108,6 +110,7 @@ def meant(options: Unread, project: Recording) -> Meant:
             continue  # the defaults are in force in other programs, if in any
         count += 1
         given: list[tuple[str, Occurrence]] = []
+        by_slug: dict[str, list[tuple[str, Occurrence]]] = {}
         others: list[Occurrence] = []
         general = [one for one in left if not follower.is_followed(one)]
         for one in left:
@@ -117,16 +120,12 @@ def meant(options: Unread, project: Recording) -> Meant:
             rows = list(follower.rows(one))
             unread.setdefault(one.name, []).append(not rows and follower.is_unread(one))
             given += rows
-            others += () if rows else (follower.with_reason(one),)
+            if slug := follower.slug_of(one):  # whatever else reads it, the framework does
+                by_slug.setdefault(slug, []).append((one.name, follower.with_reason(one)))
+            elif not rows:
+                others.append(follower.with_reason(one))
         found += _reading(given, frameworks()[_PYTORCH], code, options)
-        left = general
-        by_slug: dict[str, list[tuple[str, Occurrence]]] = {}
-        for one in others:
-            slug = follower.slug_of(one)
-            if slug:
-                by_slug.setdefault(slug, []).append((one.name, one))
-            else:
-                left.append(one)
+        left = [*general, *others]
         for slug, fields in by_slug.items():
             found += _reading(fields, frameworks()[slug], code, options)
     vain = [one for one in left if all(unread.get(one.name, (False,)))]
@@ -246,15 +245,21 @@ class _Follower:
         return replace(one, reason=f"{place}, line {other.sink.node.lineno}, sets it, too")
 
     def slug_of(self, one: Occurrence) -> str:
-        """The framework whose class of arguments has an option as a field of its own."""
+        """The framework whose class of arguments has an option as a field of its own, if the
+        program fills that class or one that extends it.
+        """
         name = self._destination(one)
         owner = self._owner(one)
         if not owner or name in self.program.assigned or one.value is None:
             return ""
-        filled = filled_by(self.program.path, self.program.project).slugs
-        file = self.program.project.module(self.path)
-        slugs = class_of_framework(owner, file, self.program.project) if file and filled else ()
-        known = (slug for slug in sorted(slugs) if slug in filled)
+        if self._always_given(one, name) or self.fields.is_of_no_object(owner, name):
+            return ""
+        project = self.program.project
+        filled, file = filled_by(self.program.path, project), project.module(self.path)
+        kin = self.fields.kin(owner, name)
+        is_filled = any(each in filled.names or self.program.calls(each) for each in kin)
+        slugs = class_of_framework(owner, file, project) if file and is_filled else ()
+        known = (slug for slug in sorted(slugs) if slug in filled.slugs)
         return next((slug for slug in known if name in frameworks()[slug].keys), "")
 
     def _destination(self, one: Occurrence) -> str:
@@ -416,14 +421,16 @@ class _Follower:
             return None
         if first is None and not any(self._is_read(name, use) for _, use in differing):
             return None
-        default = _in_step(become, self._default(one, name)) if first is None else first
+        reached = [use for use in (plain, *(use for _, use in differing)) if use is not None]
+        best = next((use for use in reached if use.value not in (None, "off")), reached[0])
+        default = first
+        if first is None and best.sink.kind not in _OF_DTYPES:
+            default = _in_step(become, self._default(one, name))
         parts = [f"{default} by default"] if default else []
         parts += [
             f"{use.value} {self._given(one, name, value)}"
             for value, use in differing[:_MOST_VALUES]
         ]
-        reached = [use for use in (plain, *(use for _, use in differing)) if use is not None]
-        best = next((use for use in reached if use.value not in (None, "off")), reached[0])
         return Use(best.sink, "; ".join(parts), False, (one,), one, only_if=best.only_if)
 
     def _is_read(self, name: str, use: Use) -> bool:

@@ -40,12 +40,13 @@ _MOST_FILES = 60
 
 @frozen(slots=False)
 class Filled:
-    """What a program fills: the frameworks of the classes that its parsers make, and whether there
-    are any such classes.
+    """What a program fills: the frameworks of the classes that its parsers make, whether there are
+    any such classes, and their names where they are defined.
     """
 
     slugs: frozenset[str] = frozenset()
     is_parsed: bool = False
+    names: frozenset[str] = frozenset()
 
 
 def filled_by(path: Path, project: Recording) -> Filled:
@@ -89,13 +90,14 @@ def _filled_by(path: Path, project: Recording) -> Filled:
     parts = [*program_of(path, project)][:_MOST_FILES]
     if not any(_MENTIONED.search(text(part)) for part in parts):
         return Filled()
-    slugs, is_parsed = frozenset[str](), False
+    slugs, is_parsed, names = frozenset[str](), False, set[str]()
     for file in Program(path, project).files:
         for node in _parsed_in(file):
             found = frameworks_of(node, file, project)
             is_parsed = is_parsed or found is not None
             slugs |= found or frozenset()
-    return Filled(slugs, is_parsed)
+            names.add(qualified(node, syntax_tree(file).names).rpartition(".")[2])
+    return Filled(slugs, is_parsed, frozenset(names))
 
 
 def _parsed_in(file: ParsedPython) -> Iterator[ast.expr]:

@@ -185,6 +185,111 @@ def test_not_if_the_program_assigns_it(tmp_path: Path) -> None:
     assert "not understood: bf16 (train.py:6)" in out
 
 
+OTHERS = """\
+from dataclasses import dataclass, field
+import transformers
+
+@dataclass
+class OwnArguments(transformers.TrainingArguments):
+    bf16: bool = field(default=True)
+    tf32: bool = field(default=True)
+    {inside}
+
+{other}
+if __name__ == "__main__":
+    parser = transformers.HfArgumentParser({parsed})
+    (args,) = parser.parse_args_into_dataclasses()
+    length = 8 if args.bf16 else None
+    collate = transformers.DataCollatorForSeq2Seq(tokens, pad_to_multiple_of=length)
+    {then}
+"""
+BELOW = "@dataclass\nclass BelowArguments(OwnArguments):\n    {}\n"
+BESIDE = "@dataclass\nclass BesideArguments(transformers.TrainingArguments):\n    lr: float = 0.1\n"
+PLAIN = {"inside": "", "other": "", "parsed": "(OwnArguments,)", "then": "pass"}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"parsed": "OwnArguments"},
+        {"then": "print(args.bf16)"},
+        {"other": BELOW.format("seed: int = 3"), "parsed": "(BelowArguments,)"},
+        {"other": "KINDS = (OwnArguments,)", "parsed": "KINDS"},
+    ],
+)
+def test_a_field_of_a_framework_that_code_reads_as_well(
+    changed: dict[str, str], tmp_path: Path
+) -> None:
+    out = explained(tmp_path, {"train.py": OTHERS.format(**(PLAIN | changed))})
+    assert "train.py: Hugging Face Trainer" in out
+    assert "bf16 = true  train.py:6" in out
+    assert "tf32 = true  train.py:7" in out
+    assert "(argument of DataCollatorForSeq2Seq(pad_to_multiple_of=)" in out
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"other": BESIDE, "parsed": "(BesideArguments,)"},
+        {"other": BELOW.format("bf16: bool = False"), "parsed": "(BelowArguments,)"},
+        {"parsed": "(transformers.TrainingArguments,)"},
+        {"then": "args.bf16 = torch.cuda.is_bf16_supported()"},
+        {"inside": "def __post_init__(self):\n        self.bf16 = probe()"},
+        {
+            "parsed": "(transformers.TrainingArguments,)",
+            "then": "other = OwnArguments('o', bf16=probe())",
+        },
+    ],
+)
+def test_no_default_that_is_not_in_force(changed: dict[str, str], tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": OTHERS.format(**(PLAIN | changed))})
+    assert "train.py:6" in out
+    assert "bf16 = true  train.py:6" not in out
+
+
+SWITCH = """\
+import argparse
+import torch
+from transformers import AutoModel
+
+parser = argparse.ArgumentParser()
+{option}
+args = parser.parse_args()
+is_half = {test}
+{place}
+"""
+DEVICE = "torch.device(name).type == 'cuda' and not args.no_bf16"
+NO_BF16 = "parser.add_argument('--no_bf16', action='store_true')"
+LOADS = "model = AutoModel.from_pretrained('m', torch_dtype=torch.{} if is_half else torch.{})"
+
+
+def test_a_switch_is_no_dtype(tmp_path: Path) -> None:
+    place = LOADS.format("bfloat16", "float16")
+    text = SWITCH.format(option=NO_BF16, test=DEVICE, place=place)
+    out = explained(tmp_path, {"train.py": text})
+    assert "weights  float16 with --no_bf16 (weights" in out
+    assert "by default" not in out
+
+
+@pytest.mark.parametrize(
+    ("test", "place", "shown"),
+    [
+        ("not args.no_bf16", LOADS.format("bfloat16", "float16"), "bfloat16 by default; float16"),
+        (
+            "not args.no_bf16 and is_cuda",
+            "region = torch.autocast('cuda', torch.bfloat16, enabled=is_half)",
+            "true by default; off with --no_bf16",
+        ),
+    ],
+)
+def test_what_is_known_by_default_is_still_said(
+    test: str, place: str, shown: str, tmp_path: Path
+) -> None:
+    text = SWITCH.format(option=NO_BF16, test=test, place=place)
+    assert shown in explained(tmp_path, {"train.py": text})
+
+
 CONFIG = """\
 import torch
 from dataclasses import dataclass
