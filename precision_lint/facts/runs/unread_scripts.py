@@ -35,6 +35,13 @@ _STARTING = regex(
 """What a text holds that shows a command."""
 _SENDING = regex(r"[^\n;&#]*[|>]")
 """What follows a command whose output goes to another one, or to a file."""
+_PAIRS = regex(r"[A-Za-z]\w*=[^\s,]*(?:,[^\s,]*)*", re.ASCII)
+"""`path=a,dtype=half`."""
+_GETS_PAIRS = regex(
+    r"(?:^|[_-])(?:\w*args|param(?:eter)?s|overrides?|opt(?:ion)?s|config|cfg|set|settings)$",
+    re.IGNORECASE,
+)
+"""Names of options and variables that get settings by their names: `--model_args`."""
 _OF_CALLER = regex(
     r"""["']?(?:\$(?:\d|\{\d+\})|\$\{\w+\#{1,2}[^{}]*\}"""
     r"""|\$\([ ]*echo[ ]+["']?\$\{?\w+\}?["']?[ ]*\|[ ]*(?:cut|sed|awk)\b.*\))["']?""",
@@ -100,9 +107,8 @@ def _of_words(file: ParsedConfig, words: tuple[Word, ...], known: Known) -> Iter
     for option in given:
         section, _, name = option.name.rpartition(".")
         found = Occurrence(option.name, option.value, option, file)
-        if written_at(found) not in known and is_setting_of_precision(
-            name, typed(option.value), section.rpartition(".")[2]
-        ):
+        is_one = is_setting_of_precision(name, typed(option.value), section.rpartition(".")[2])
+        if (is_one or _gives_pairs(option)) and written_at(found) not in known:
             yield found
     taken = {id(word) for option in given for word in option.words}
     read = _parsed_words(file)
@@ -118,6 +124,20 @@ def _of_words(file: ParsedConfig, words: tuple[Word, ...], known: Known) -> Iter
             found = Occurrence(bare, True, Option(bare, True, (word,)), file)
             if written_at(found) not in known:
                 yield found
+
+
+def _gives_pairs(option: Option) -> bool:
+    """True for an option that gets settings by their names, `--model_args path=a,dtype=half`, and
+    for a word that is no option and gives several.
+    """
+    word, text = option.words[0].text, option.text
+    if not word.startswith("-"):
+        return "," in word and _are_pairs(word)
+    return _GETS_PAIRS.search(option.name) is not None and _are_pairs(text)
+
+
+def _are_pairs(text: str) -> bool:
+    return _PAIRS.fullmatch(text) is not None and gives_precision(text)
 
 
 @fact
@@ -139,6 +159,7 @@ def _of_variable(
         text = default[1]
     value = None if UNKNOWN in text else typed(text)
     is_default = text is not assigned.text.chars and gives_precision(text)
+    is_default = is_default or (_GETS_PAIRS.search(name) is not None and _are_pairs(text))
     if is_default or (value is not None and is_setting_of_precision(name, value)):
         # The options in it are understood then, or the one that takes it.
         is_known = any(at == path and span.start <= one.start < span.end for at, one in known)
