@@ -95,7 +95,7 @@ def meant(options: Unread, project: Recording) -> Meant:
         is_maker = not classes or any(makes(program, each, project) for each in classes)
         return not is_maker, program != path, "train" not in program.stem
 
-    programs = sorted(programs_having(path, project), key=order)
+    programs = sorted(programs_having(path, project, sorted(classes)), key=order)
     for program in programs:
         code = project.config_files.at(program)
         if code is None or count >= _MOST_PROGRAMS:

@@ -42,12 +42,16 @@ def entry_points(paths: Iterable[Path], project: Recording) -> Iterator[Path]:
             yield path
 
 
-def programs_having(path: Path, project: Recording) -> Iterator[Path]:
+def programs_having(path: Path, project: Recording, owners: Iterable[str] = ()) -> Iterator[Path]:
     """The programs that have the options of a file: the file itself, if it is started, and those
-    that import it; a script that parses its words at its top and that nothing imports is started.
-    A file with the name of a test counts if nothing else does; it parses words and has no tests.
+    that import it, first those that name one of the classes which have the options; a script that
+    parses its words at its top and that nothing imports is started. A file with the name of a test
+    counts if nothing else does; it parses words and has no tests.
     """
     users = project.users(path)
+    if names := [re.escape(each) for each in owners]:
+        named = re.compile(rf"\b(?:{'|'.join(names)})\b")
+        users = sorted(users, key=lambda user: not named.search(project.config_files.text(user)))
     found = [*islice(entry_points((path, *users), project), _MOST_PROGRAMS)]
     if not found and not users and _PARSING.search(project.config_files.text(path)):
         found = [path]

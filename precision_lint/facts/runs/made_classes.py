@@ -39,7 +39,9 @@ def is_made(owner: str, path: Path, project: Recording) -> bool:
     """True if a program makes an object of a class or of one that extends it, or gives the class
     to what fills it.
     """
-    return any(makes(program, owner, project) for program in programs_having(path, project))
+    names = (owner, *extending(owner, project))
+    programs = programs_having(path, project, names)
+    return any(makes(program, owner, project) for program in programs)
 
 
 def makes(program: Path, owner: str, project: Recording) -> bool:

@@ -230,3 +230,37 @@ def test_the_options_of_tests_and_benchmarks(
         assert "by default" not in out
     else:
         assert f"bfloat16 by default (default dtype, {user}:6)  {row}" in out
+
+
+MANY = """\
+from dataclasses import dataclass
+
+@dataclass
+class Config:
+    use_amp: bool = True
+
+def start(given):
+    given.engine.run(given.use_amp)
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "is_made"),
+    [
+        ("train(config.Config())", True),
+        ("train(Config())", True),
+        ("train(Other())", False),
+        ("train()  # of a Config", False),
+        ("isinstance(x, Config)", False),
+    ],
+)
+def test_the_program_that_names_a_class_is_asked_among_many(
+    last: str, is_made: bool, tmp_path: Path
+) -> None:
+    begin = "import config\nfrom config import {}\nif __name__ == '__main__':\n    {}\n"
+    plain = begin.format("start", "start(config)")
+    files = {f"tool_{number:02}.py": plain for number in range(20)}
+    files["zoo.py"] = begin.format("Config", last)
+    out = explained(tmp_path, {"config.py": MANY, **files})
+    assert "config.py" in out
+    assert ("no program is seen to make an object of Config" in out) is not is_made
