@@ -165,7 +165,7 @@ class ConfigFiles:
             if root not in path.parents:
                 return self._from_elsewhere(path)
             return path if disk.is_file(path) else None
-        if directory and not os.path.isabs(directory):
+        if directory:
             found = self.found(os.path.join(directory, reference), near, None)
             if found is not None:
                 return found
@@ -180,14 +180,16 @@ class ConfigFiles:
     def _from_elsewhere(self, path: Path) -> Path | None:
         """A file of the project by its path on another machine: `/data/me/project/conf/a.yaml`.
 
-        Its folder is in the project, too: a name alone may be that of any file.
+        Its folder is in the project, too, or has the name of the project: a name alone may be that
+        of any file.
         """
-        parts = path.parts[1:]
+        root, parts = self.project.root, path.parts[1:]
         for start in range(1, len(parts) - 1):
-            inside = self.project.root.joinpath(*parts[start:])
+            inside = root.joinpath(*parts[start:])
             if disk.is_file(inside):
                 return inside
-        return None
+        inside = root / path.name
+        return inside if parts[-2:-1] == (root.name,) and disk.is_file(inside) else None
 
     def program(self, name: str, near: Path, directory: str | None = None) -> Path | None:
         """The file of a Python program: a path, or the dotted name of a module."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.facts.project.config_files import ConfigFiles
 from precision_lint.facts.project.facts import ProjectFacts
 from precision_lint.project.files import Project
 
@@ -39,12 +40,43 @@ def test_references(text: str, names: Sequence[str], tmp_path: Path) -> None:
         ("/scratch/a.yaml", None),
         ("/scratch/other/top.yaml", None),
         ("/scratch/me/conf/none.yaml", None),
+        ("/root/own/top.yaml", "top.yaml"),
+        ("/own/top.yaml", "top.yaml"),
+        ("/root/own/none.yaml", None),
+        ("/root/own/sub/top.yaml", None),
+        ("/root/owner/top.yaml", None),
+        ("/top.yaml", None),
     ],
 )
 def test_paths_of_another_machine(reference: str, found: str | None, tmp_path: Path) -> None:
+    root, files = laid_out(tmp_path)
+    assert files.find(reference, root / "run.sh") == (root / found if found else None)
+
+
+@pytest.mark.parametrize(
+    ("directory", "reference", "found"),
+    [
+        ("/home/me/own/conf", "deep/b.yaml", "conf/deep/b.yaml"),
+        ("/home/me/own", "top.yaml", "top.yaml"),
+        ("/home/me/own/", "conf/a.yaml", "conf/a.yaml"),
+        ("/home/me/other/conf", "b.yaml", None),
+        ("/home/me/other/conf", "deep/none.yaml", None),
+        ("/home/me/own/conf", "c.yaml", None),
+        ("/home/me/other", "top.yaml", "top.yaml"),  # where the script is, as ever
+    ],
+)
+def test_folders_of_another_machine(
+    directory: str, reference: str, found: str | None, tmp_path: Path
+) -> None:
+    root, files = laid_out(tmp_path)
+    known = files.find(reference, root / "run.sh", directory)
+    assert known == (root / found if found else None)
+
+
+def laid_out(folder: Path) -> tuple[Path, ConfigFiles]:
+    root = folder / "own"
     for name in ("conf/a.yaml", "conf/deep/b.yaml", "top.yaml"):
-        path = tmp_path / name
+        path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("a: 1\n")
-    files = ProjectFacts(Project(tmp_path)).recording().config_files
-    assert files.find(reference, tmp_path / "run.sh") == (tmp_path / found if found else None)
+    return root, ProjectFacts(Project(root)).recording().config_files
