@@ -63,17 +63,12 @@ def compared(value: Value, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Kn
     if one is None or isinstance(one.value, Holder | Items):
         return None
     if isinstance(op, ast.In | ast.NotIn):
-        if isinstance(one.value, WrittenFile):
-            return None
-        if not isinstance(right, ast.List | ast.Tuple | ast.Set):
-            return None
-        items = [value(item) for item in right.elts]
-        if any(item is None for item in items):
-            return None
-        is_in = any(item is not None and equal(one.value, item.value) for item in items)
-        return one.derived(is_in is isinstance(op, ast.In))
+        found = _contained(value, one, right)
+        return found.derived(found.value is isinstance(op, ast.In)) if found is not None else None
     other = value(right)
     if other is None or isinstance(other.value, Holder | Items):
+        return None
+    if (one.is_opened or other.is_opened) and None not in (one.value, other.value):
         return None
     if isinstance(one.value, WrittenFile) and other.value is not None:
         return None  # its path is not known
@@ -84,3 +79,20 @@ def compared(value: Value, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Kn
         case ast.NotEq() | ast.IsNot():
             return said.derived(not equal(one.value, other.value))
     return None
+
+
+def _contained(value: Value, one: Known, right: ast.expr) -> Known | None:
+    """`name in ("a", "b")`, and `"a" in name`, which looks for a part of a text."""
+    if one.is_opened or isinstance(one.value, WrittenFile):
+        return None
+    if isinstance(right, ast.List | ast.Tuple | ast.Set):
+        items = [value(item) for item in right.elts]
+        if any(item is None for item in items):
+            return None
+        return one.derived(any(item and equal(one.value, item.value) for item in items))
+    text = value(right)
+    if text is None or text.is_opened:
+        return None
+    if not isinstance(text.value, str) or not isinstance(one.value, str):
+        return None
+    return (one if one.written is not None else text).derived(one.value in text.value)

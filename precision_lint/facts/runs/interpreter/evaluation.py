@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from precision_lint.facts.amp.regions.autocast import is_autocast
@@ -410,10 +410,9 @@ class Evaluator:
     def _opened(self, call: ast.Call, at: Place) -> Known | None:
         """The path of a file that is opened: `open(path)`, `Path(path)`, `path.read_text()`."""
         match call:
-            case ast.Call(args=[path, *_]):
-                return self.at(path, at)
-            case ast.Call(func=ast.Attribute(value=path)):
-                return self.at(path, at)
+            case ast.Call(args=[path, *_]) | ast.Call(func=ast.Attribute(value=path)):
+                known = self.at(path, at)
+                return replace(known, is_opened=True) if known is not None else None
         return None
 
     def _returned(self, name: str, call: ast.Call, at: Place) -> Known | None:

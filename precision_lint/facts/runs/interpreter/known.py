@@ -214,16 +214,18 @@ def _is_same(one: Value, other: Value) -> bool:
 class Known:
     """A value that a run gives, and the setting that it comes from: none for a constant.
 
-    It `is_direct` if the program hands on what is written, and does not work it out.
+    It `is_direct` if the program hands on what is written, and does not work it out. What a program
+    makes of a path by opening it `is_opened`: the text of the value is still that of the path.
     """
 
     value: Value
     written: Occurrence | None = None
     is_direct: bool = True
+    is_opened: bool = False
 
     def derived(self, value: Value) -> Known:
         """Another value that is worked out from this one."""
-        return Known(value, self.written, is_direct=False)
+        return replace(self, value=value, is_direct=False)
 
     @property
     def is_plain(self) -> bool:
