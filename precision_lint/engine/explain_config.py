@@ -29,7 +29,7 @@ from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.copies import in_copies
 from precision_lint.facts.runs.declared_options import meant
 from precision_lint.facts.runs.never_asked import never_asked
-from precision_lint.facts.runs.never_named import is_never_named
+from precision_lint.facts.runs.never_named import naming_of
 from precision_lint.facts.runs.purposes import Purposes, of_torch, read_as_well
 from precision_lint.facts.runs.reasons import with_reasons
 from precision_lint.facts.runs.records import is_record
@@ -198,7 +198,10 @@ def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
     is_for_classes = is_of_classes(run.framework) and bool(run.framework.reach)
     is_file = isinstance(run.source, MappingSource) and not is_for_classes
     is_by_keys = run.is_by_keys and is_file
-    return replace(run, is_unnamed=True) if is_by_keys and is_never_named(run.file, facts) else run
+    naming = naming_of(run.file, facts) if is_by_keys else "files"
+    if naming == "files":
+        return run
+    return replace(run, is_unnamed=naming == "nothing", is_described=naming == "texts")
 
 
 def _untaken(path: Path, known: Set[tuple[Path, Span]], facts: Recording) -> Iterator[Unread]:

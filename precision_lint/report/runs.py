@@ -31,6 +31,9 @@ _BY_KEYS = ", by its keys: no program is seen to give them to it"
 _UNNAMED = (
     ", by its keys: no file of the project names it, only a run that is started by hand gets it"
 )
+_DESCRIBED = (
+    ", by its keys: only pages and comments name it, only a run that is started by hand gets it"
+)
 _UNREAD = ", for a program that is not seen to make what reads it"
 _MOST_ALIKE = 5
 
@@ -78,6 +81,7 @@ def signature(explained: Explained) -> tuple[object, ...]:
         beneath,
         reading.is_by_keys,
         reading.is_unnamed,
+        reading.is_described,
         reading.is_unread,
     )
 
@@ -150,7 +154,8 @@ def head_of_run(run: Run, report: Report) -> str:
     reading = run.explained.reading
     shown = _UNREAD if reading.is_unread else ""
     if reading.is_by_keys and run.explained.reader is None:
-        shown = _UNNAMED if reading.is_unnamed else _BY_KEYS
+        said = _DESCRIBED if reading.is_described else _BY_KEYS
+        shown = _UNNAMED if reading.is_unnamed else said
     return head(run.explained, report) + shown
 
 
@@ -336,6 +341,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "only_if": explained.only_if or None,
         "by_keys": reading.is_by_keys,
         "named_nowhere": reading.is_unnamed,
+        "named_in_texts_alone": reading.is_described,
         "unread_by_program": reading.is_unread,
         **whole(explained.place),
         "settings": [

@@ -60,8 +60,9 @@ class EffectiveConfig:
 
     `fallbacks` fills what its own source leaves open, the strongest first. `is_open` says that
     something unknown may set the settings that are absent here, `is_by_keys` that nothing but what
-    is in the file shows who reads it, `is_unnamed` that no file of the project names it either, and
-    `is_unread` that the program which a launcher starts is not seen to make what reads it.
+    is in the file shows who reads it, `is_unnamed` that no file of the project names it either,
+    `is_described` that pages and comments alone name it, and `is_unread` that the program which a
+    launcher starts is not seen to make what reads it.
     """
 
     framework: Framework
@@ -71,6 +72,7 @@ class EffectiveConfig:
     is_open: bool = False
     is_by_keys: bool = False
     is_unnamed: bool = False
+    is_described: bool = False
     is_unread: bool = False
 
     @property

@@ -2,6 +2,7 @@
 
 A name may be put together, `f"zero{stage}.json"`, a folder may be named and a file in it chosen
 later, and what lists a folder opens all that is in it. Each of these counts as naming a file.
+What pages and comments say of a file gives it to nothing, but for commands in them.
 """
 
 from __future__ import annotations
@@ -9,18 +10,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.typed_commands import typed_commands
 from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.project.discovery import kind_of, unparsed
 from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.text.comments import comments
+from precision_lint.source.text.text import SourceText
 
+Naming: TypeAlias = Literal["nothing", "texts", "files"]
+"""What names a configuration: no file, pages and comments alone, or code, scripts and others."""
 _MOST_FILES = 3_000
 _LONGEST_NAME = 120
 _NEAR = 200
 """Characters around a bare suffix that may say which files it is for."""
 _PAGES = frozenset({".md", ".mdx", ".markdown", ".rst", ".txt"})
+_GIVEN = r"(?:(?<![\w/-])--?\w[\w-]*|\.(?:py|sh)\b[^\n]*|=)[ \t=]*[\"'`]?[\w./-]*"
+"""What stands before the name of a file that an option, a program or a variable gets."""
+_LEFT_OUT = regex(r"\bexclude[ \t]*=[ \t]*\[[^\]]*\]")
+"""The folders that a package is made without."""
+_HEADING = regex(r"^[ \t]*#[^\n]*", re.MULTILINE)
+"""Of a page; in its code such a line is a comment."""
 _HOLE = regex(
     r"\{[^{}]*\}|\$\{[^{}]*\}|\$\w+|\$\([^()]*\)|%\(?\w*\)?[sdr]|\*+|\?|<[^<>]*>|\[[^\[\]]*\]"
 )
@@ -30,20 +43,47 @@ _OF_CONFIGURATIONS = regex(
 """Words for files of settings."""
 
 
-def is_never_named(file: ParsedConfig, project: Recording) -> bool:
-    """True if no file of the project may name a configuration."""
+def naming_of(file: ParsedConfig, project: Recording) -> Naming:
+    """What may name a configuration in the project."""
     if file.python is not None or file.around is not None or file.masked is not None:
-        return False
+        return "files"
     path = file.text.path
-    return project.config_files.once(("never named", path), lambda: _is_unnamed(path, project))
+    return project.config_files.once(("naming of", path), lambda: _naming_of(path, project))
 
 
-def _is_unnamed(path: Path, project: Recording) -> bool:
+def _naming_of(path: Path, project: Recording) -> Naming:
     others = [each for each in _files(project) if each != path]
     is_program = any(kind_of(each) == "python" for each in others)
     if not is_program or len(others) > _MOST_FILES:
+        return "files"
+    found: Naming = "nothing"
+    for other in others:
+        text = _text(other, project)
+        if _may_name(text, other, path, project):
+            if not _only_describes(text, other, path, project):
+                return "files"
+            found = "texts"
+    return found
+
+
+def _only_describes(text: str, other: Path, path: Path, project: Recording) -> bool:
+    """True for a page that says something of a file, and for code with its name in comments alone:
+    no command in them gets it.
+    """
+    if next(typed_commands(text, path.name, other, project), None) is not None:
         return False
-    return not any(_may_name(_text(each, project), each, path, project) for each in others)
+    if other.suffix in _PAGES:
+        rest = _HEADING.sub("", text)
+        given = _GIVEN + re.escape(path.name)
+        return path.name in text and re.search(given, rest) is None
+    kind = kind_of(other)
+    if kind not in ("python", "shell", "yaml", "makefile"):
+        return False
+    source = SourceText(other, text)
+    kept = list(source.text)
+    for span in comments(source, kind):
+        kept[span.start : span.end] = " " * (span.end - span.start)
+    return not _may_name("".join(kept), other, path, project)
 
 
 def _files(project: Recording) -> tuple[Path, ...]:
@@ -60,6 +100,8 @@ def _files(project: Recording) -> tuple[Path, ...]:
 def _text(path: Path, project: Recording) -> str:
     """The text of a file; that of a large notebook, but not that of large data."""
     text = project.config_files.text(path)
+    if path.name == "pyproject.toml":
+        return _LEFT_OUT.sub("", text)
     if text or kind_of(path) in ("json", "yaml"):
         return text
     try:

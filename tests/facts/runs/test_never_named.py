@@ -10,6 +10,9 @@ from tests.cli.running import project, run
 
 BY_KEYS = "by its keys: no program is seen to give them to it"
 UNNAMED = "by its keys: no file of the project names it, only a run that is started by hand gets it"
+DESCRIBED = (
+    "by its keys: only pages and comments name it, only a run that is started by hand gets it"
+)
 DEEPSPEED = """\
 {"fp16": {"enabled": true, "loss_scale": 0}, "zero_optimization": {"stage": 2},
  "train_micro_batch_size_per_gpu": 1, "gradient_clipping": 1.0}
@@ -47,6 +50,7 @@ def explained(folder: Path, others: dict[str, str], name: str, content: str = DE
         {"data.py": "zero2 = configs.zero2\n"},
         {"README.md": "The files are in `configs/`.\n"},
         {"a.py": "from configs import defaults\n"},
+        {"pyproject.toml": '[tool.setuptools.packages.find]\nexclude = ["configs*", "docs*"]\n'},
     ],
 )
 def test_no_file_names_it(others: dict[str, str], tmp_path: Path) -> None:
@@ -64,6 +68,35 @@ def test_no_file_names_a_file_of_accelerate(others: dict[str, str], tmp_path: Pa
         {"README.md": "Give `zero2.json` to it.\n"},
         {"notes.txt": "zero2.json is the small one\n"},
         {"docs/a.rst": "see configs/zero2.json\n"},
+        {"README.md": "[`zero2.json`](https://a.com/some-one/configs/zero2.json) is new.\n"},
+        {"README.md": "```\nzero2.json   for one GPU\nzero3.json   for eight\n```\n"},
+        {"README.md": "```python\n# deepspeed='configs/zero2.json',\n```\n"},
+        {"a.py": "run(seed=1)  # deepspeed='configs/zero2.json'\n"},
+        {"run.sh": "python other.py --lr 1\n# --deepspeed configs/zero2.json\n"},
+        {"a.yaml": "seed: 1\n# deepspeed: configs/zero2.json\n"},
+    ],
+)
+def test_only_texts_name_it(others: dict[str, str], tmp_path: Path) -> None:
+    assert DESCRIBED in explained(tmp_path, others, "configs/zero2.json")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"README.md": "```\npython other.py configs/zero2.json\n```\n"},
+        {"README.md": "```\ndeepspeed train.py --deepspeed configs/zero2.json\n```\n"},
+        {"README.md": "```\nbash run.sh configs/zero2.json\n```\n"},
+        {"README.md": "```\nCONFIG=configs/zero2.json\nbash run.sh\n```\n"},
+        {"README.md": "Add `--deepspeed configs/zero2.json` for less memory.\n"},
+        {"README.md": "# python other.py --deepspeed configs/zero2.json\n"},
+        {"README.md": "Give `configs/$NAME.json` to it.\n"},
+        {"README.md": "zero2.json is small.\n", "a.py": 'NAMES = ["zero2.json"]\n'},
+        {"README.md": "zero2.json is small.\n", "a.py": 'path = "configs/" + name\n'},
+        {"a.py": "# see zero2.json\nname = 'zero2'\n"},
+        {"a.py": '"""Usage: deepspeed other.py --deepspeed configs/zero2.json"""\n'},
+        {"a.py": "# deepspeed other.py --deepspeed configs/zero2.json\n"},
+        {"run.sh": "# torchrun other.py \\\n#   --deepspeed configs/zero2.json\n"},
+        {"a.json": '{"note": "see zero2.json"}\n'},
         {"a.py": 'NAMES = ["zero2.json"]\n'},
         {"a.py": 'name = "zero2"\n'},
         {"a.py": 'path = f"{root}/zero2"\n'},
@@ -77,6 +110,7 @@ def test_no_file_names_a_file_of_accelerate(others: dict[str, str], tmp_path: Pa
         {"a.py": 'paths = glob("configs/*.json")\n'},
         {"a.py": 'deepspeed_config = name + ".json"\n'},
         {"a.py": 'deepspeed = f"{args.name}.json"\n'},
+        {"pyproject.toml": '[tool.setuptools.packages.find]\ninclude = ["configs*"]\n'},
         {"setup.py": 'setup(package_data={"": ["configs/*.json"]})\n'},
         {"run.sh": "for c in configs/*; do python other.py $c; done\n"},
         {"run.sh": "python other.py configs/$NAME\n"},
@@ -90,7 +124,9 @@ def test_no_file_names_a_file_of_accelerate(others: dict[str, str], tmp_path: Pa
     ],
 )
 def test_a_file_may_name_it(others: dict[str, str], tmp_path: Path) -> None:
-    assert UNNAMED not in explained(tmp_path, others, "configs/zero2.json")
+    out = explained(tmp_path, others, "configs/zero2.json")
+    assert UNNAMED not in out
+    assert DESCRIBED not in out
 
 
 def test_what_a_program_reads_to_make_objects(tmp_path: Path) -> None:
