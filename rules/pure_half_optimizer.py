@@ -12,7 +12,8 @@ where a command of the project starts the program with DeepSpeed, FSDP or a conf
 Accelerate.
 
 Not reported: files with LoRA, PEFT or quantization (in their code, not in comments), or that may
-freeze some of these weights; DeepSpeed, Megatron, FSDP, Lightning and others with float32 weights
+freeze some of these weights, which counts as well for what functions and classes of other files do
+with the model; DeepSpeed, Megatron, FSDP, Lightning and others with float32 weights
 of their own; optimizers that round stochastically or sum with compensation; a learning rate of 1e-3
 or more, which is also the default of torch; float16 weights with a scaler, which
 `unscale-fp16-gradients` reports.
@@ -100,9 +101,8 @@ RULE = Rule(
     since="0.1.0",
     precisions=("fp16", "bf16"),
     triggers=(
-        (b"torch",),
+        (b"torch", b"transformers"),
         (b"parameters(", b"Trainer("),
-        (b"bfloat16", b"float16", b"half(", b"dtype"),
         (b"optim", b"Adam", b"SGD", b"Lion", b"Trainer"),
     ),
     calls=HALF_UPDATES,

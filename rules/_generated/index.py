@@ -783,9 +783,8 @@ RULES: tuple[Rule, ...] = (
         since="0.1.0",
         fix="never",
         triggers=(
-            (b"torch",),
+            (b"torch", b"transformers"),
             (b"parameters(", b"Trainer("),
-            (b"bfloat16", b"float16", b"half(", b"dtype"),
             (b"optim", b"Adam", b"SGD", b"Lion", b"Trainer"),
         ),
         pattern=b"",

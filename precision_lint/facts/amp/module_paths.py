@@ -55,6 +55,20 @@ def may_freeze(given: ast.expr, file: PythonFile) -> bool:
     return False
 
 
+def takes_part(call: ast.Call, given: ast.expr, file: PythonFile) -> bool:
+    """True if a call makes a module that an optimizer is given, gets it, or is a method of it."""
+    if callee_name(call) in _OF_MODULES:
+        return False
+    trained = _related(_paths(given), file)
+    if _meet(_related(_paths(call), file), trained):
+        return True
+    statement = syntax_tree(file).parent(call)
+    while isinstance(statement, ast.expr):
+        statement = syntax_tree(file).parent(statement)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return any(trained & {*_paths(each)} for each in targets)
+
+
 def optimized_parts(given: ast.expr, before: int, file: PythonFile) -> frozenset[str]:
     """The parts of modules (`model.head`) whose parameters an optimizer gets, in one function.
 

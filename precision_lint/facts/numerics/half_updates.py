@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from precision_lint.facts.amp.handed_models import may_be_changed_elsewhere
 from precision_lint.facts.amp.launch_backends import is_started_with_backend
 from precision_lint.facts.amp.module_paths import may_freeze
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
@@ -139,17 +140,23 @@ def _is_optimizer(call: ast.Call) -> bool:
 def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     """The optimizers of a file that update weights in half precision."""
     for update in _half_updates(calls, file):
-        if not keeps_float32(file) and not _is_partial(update.call, file):
+        if not keeps_float32(file) and not _is_partial(update, file):
             is_reached = not lacks_its_settings(file) and not _is_fallback(update.call, file)
             yield update if is_reached else replace(update, is_certain=False)
 
 
-def _is_partial(call: Call, file: PythonFile) -> bool:
-    """True if an optimizer rounds well, or if what it is given may be frozen."""
+def _is_partial(update: HalfUpdate, file: PythonFile) -> bool:
+    """True if an optimizer rounds well, or if what it is given may be frozen, or not be all."""
+    call = update.call
     given = parameters_of(call) or call.argument(0, "model")
     node = None if given is None else file.node_at(given.span)
     rounds_well = _OWN_COPY.search(code_of(file)[call.span.start : call.span.end]) is not None
-    return rounds_well or node is None or may_freeze(node, file)
+    return (
+        rounds_well
+        or node is None
+        or may_freeze(node, file)
+        or may_be_changed_elsewhere(node, update.origin, file)
+    )
 
 
 def _is_fallback(call: Call, file: PythonFile) -> bool:

@@ -26,6 +26,7 @@ from precision_lint.model.finding import Span
 from precision_lint.source.python.syntax import dotted
 
 _MOST_BASES = 32
+_PLAIN_BASES = frozenset({"ABC", "Generic", "Protocol", "object"})
 
 
 class Classes:
@@ -141,6 +142,11 @@ class Classes:
             for each in self.bases(definition)
             for base in each.node.bases
         )
+
+    def is_plain(self, definition: Class) -> bool:
+        """True for a class below which no library has methods: nothing moves its objects."""
+        own = {each.name for each in self.bases(definition)}
+        return self._names_of_bases(definition) <= own | _PLAIN_BASES
 
     def reads_in_forward(self, definition: Class, name: str) -> bool:
         """True if `forward`, or a method that it names, reads an attribute."""
