@@ -64,9 +64,8 @@ def _called(call: ast.Call, file: PythonFile) -> Iterator[tuple[Definition, Pars
     paths = [*project.defining(name)]
     for path in dict.fromkeys(([imported] if imported else []) + paths[:_MOST]):
         home = None if path == file.text.path else project.module(path)
-        for definition in () if home is None else _definitions(home, name):
-            assert home is not None
-            yield definition, home
+        if home is not None:
+            yield from ((definition, home) for definition in _definitions(home, name))
 
 
 def _definitions(file: ParsedPython, name: str) -> list[ast.FunctionDef | ast.ClassDef]:
