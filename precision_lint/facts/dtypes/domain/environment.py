@@ -53,6 +53,10 @@ class Environment(dict[str, Value]):
         copied.paths = self.paths.copy()
         return copied
 
+    def below(self, owner: str | None) -> list[Value]:
+        """What is kept of the attributes of an object, by its path."""
+        return [self[path] for path in sorted(self.paths) if path.startswith(f"{owner}.")]
+
     def replace_with(self, other: Environment) -> None:
         """Take over what is known in another environment."""
         if other is not self:

@@ -616,6 +616,9 @@ def _of_method(
         case Instance() if name in record_fields.OWN:
             return record_fields.as_mapping(evaluator.analysis, receiver)
         case Instance():
+            if name in models.OF_ALL_PARTS and isinstance(node.func, ast.Attribute):
+                added = env.below(dotted(mutations.changed(node.func.value)[0]))
+                receiver = evaluator.analysis.insides.with_weights_of_parts(receiver, added)
             is_seen = name in models.INSIDE and evaluator.analysis.insides.are_seen(receiver)
             return methods.of_instance(receiver, name, given, is_seen=is_seen)
         case OneOf(members=members):

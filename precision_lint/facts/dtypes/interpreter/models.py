@@ -58,6 +58,8 @@ _OF_WEIGHTS = regex(
 """Keys of a file under which a program stores weights."""
 
 _PARAMETERS = frozenset({"parameters", "buffers"})
+OF_ALL_PARTS = frozenset({"parameters", "named_parameters"})
+"""Methods of modules that give the parameters of all parts."""
 _NAMED = frozenset({"named_parameters", "named_buffers"})
 _MODULES = frozenset({"modules", "children"})
 _NAMED_MODULES = frozenset({"named_modules", "named_children"})
@@ -172,6 +174,12 @@ def of_torch(name: str, given: CallSite) -> Model:
             parameters = caller_chosen(given.origin(_OF_THE_MODEL))
     is_known = name not in _CONTAINERS or bool(layers)
     return Model(parameters, name, layers=layers, is_known=is_known, members=apart)
+
+
+def is_weightless(model: Model) -> bool:
+    """True for a layer of torch without parameters of its own."""
+    name = model.name or ""
+    return name == "Identity" or name in _FUNCTION_OF or name.startswith(_BY_INPUT)
 
 
 def with_layers(given: CallSite) -> CallSite:

@@ -7,7 +7,7 @@ work implement these protocols, and only those who make them import them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from precision_lint.facts.dtypes.domain.calls import CallSite, Region
@@ -113,6 +113,10 @@ class Insides(Protocol):
 
     def are_seen(self, module: Instance) -> bool:
         """True if all modules inside return what they compute in the dtype of their weights."""
+        ...
+
+    def with_weights_of_parts(self, module: Instance, added: Iterable[Value]) -> Instance:
+        """The module as it is made, with the dtype that its parts give its weights."""
         ...
 
 

@@ -143,10 +143,10 @@ class Classes:
             for base in each.node.bases
         )
 
-    def is_plain(self, definition: Class) -> bool:
-        """True for a class below which no library has methods: nothing moves its objects."""
+    def is_plain(self, definition: Class, others: frozenset[str] = frozenset()) -> bool:
+        """True for a class that no library adds methods or attributes to, but for `others`."""
         own = {each.name for each in self.bases(definition)}
-        return self._names_of_bases(definition) <= own | _PLAIN_BASES
+        return self._names_of_bases(definition) <= own | _PLAIN_BASES | others
 
     def reads_in_forward(self, definition: Class, name: str) -> bool:
         """True if `forward`, or a method that it names, reads an attribute."""

@@ -1,8 +1,14 @@
-"""Whether the code of all modules inside a module is seen: those of the project and of torch."""
+"""The modules inside a module: whether the code of all is seen, and the dtype of their weights."""
 
 from __future__ import annotations
 
-from precision_lint.facts.dtypes.domain.lattice import reading
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import reduce
+from re import Pattern
+
+from precision_lint.facts.dtypes.domain.lattice import join_all, join_tensors, reading
 from precision_lint.facts.dtypes.domain.values import (
     Constant,
     Dictionary,
@@ -10,17 +16,30 @@ from precision_lint.facts.dtypes.domain.values import (
     Model,
     OneOf,
     Sequence,
+    Tensor,
     Unknown,
     Value,
 )
+from precision_lint.facts.dtypes.interpreter import models
 from precision_lint.facts.dtypes.interpreter.entries import Summary, Table
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.syntax.definitions import Class
 from precision_lint.facts.dtypes.whole_program.classes import Classes
+from precision_lint.model.dtypes import HALF
 from precision_lint.model.regex import regex
 
 _DECIDING = regex(r"float32|float64|\.(?:float|double|to|type)\(|autocast|dtype")
 """What code of a module has to have that returns another dtype than that of its weights."""
+
+_HALF_NAMED = regex(r"bfloat16|float16|\.half\(|dtype")
+"""What code of a module has to have whose parts are not in float32."""
+_CHANGING_WHOLE = regex(
+    r"setattr\(|(?:add|register)_(?:module|parameter)\(|self\.(?:to|half|float|bfloat16|apply)\("
+)
+"""What adds parts that the source does not name, or casts all of them."""
+_ROOTS = frozenset({"Module"})
+_DEPTH = 3
+"""Modules inside of modules whose parts are asked for."""
 
 
 class Insides:
@@ -42,6 +61,74 @@ class Insides:
         key = ("insides", module.definition)
         entry = self._table.entry(key, lambda: Summary(Constant(self._holds_seen(module))))
         return entry.value == Constant(True)
+
+    def with_weights_of_parts(self, module: Instance, added: Iterable[Value]) -> Instance:
+        """A module as it is made, with the dtype that its parts give its weights.
+
+        Parts in half precision are of one dtype, or the weights may be anything. `added` are those
+        that a function assigns to its attributes.
+        """
+        weights = module.parameters
+        if weights is None or weights.is_open or weights.origin is not None:
+            return module
+        bases = self._classes.bases(module.definition)
+        if not any(_HALF_NAMED.search(_code(each)) for each in bases):
+            return module
+        if self._analysis.is_intraprocedural:
+            return replace(module, parameters=replace(weights, may_be_other=True))
+        own = self._of_parts(module, _DEPTH)
+        if own is None:
+            return module
+        further = (one for each in added for one in self._weights_of(each, 0))
+        return replace(module, parameters=reduce(join_tensors, further, own))
+
+    def _of_parts(self, module: Instance, depth: int) -> Tensor | None:
+        """The dtype of the weights of the parts, if one may be in half precision."""
+        if not self._classes.is_module(module.definition):
+            return None
+        bases = self._classes.bases(module.definition)
+        names = dict.fromkeys(name for each in bases for name in each.methods_assigning)
+        found = [part for name in names for part in self._weights_under(module, name, depth)]
+        whole = join_all(found)
+        if not isinstance(whole, Tensor) or not whole.dtypes & HALF:
+            return None
+        is_whole = self._classes.is_plain(module.definition, _ROOTS) and not any(
+            _CHANGING_WHOLE.search(_code(each)) for each in bases
+        )
+        if is_whole and len(whole.dtypes) == 1 and not whole.is_open:
+            return whole
+        return Tensor(may_be_other=True)
+
+    def _weights_under(self, module: Instance, name: str, depth: int) -> Iterator[Tensor]:
+        """The weights of what an attribute holds."""
+        value = self._analysis.instances.attribute(module, name)
+        bases = self._classes.bases(module.definition)
+        match None if value is None else reading(value):
+            case None | Unknown():
+                used = _used_as_module(name)
+                if any(used.search(_code(each)) for each in bases):
+                    yield Tensor(may_be_other=True)
+            case Tensor() as held:
+                if any(name in each.parameters_made for each in bases):
+                    yield held
+            case known:
+                yield from self._weights_of(known, depth)
+
+    def _weights_of(self, value: Value, depth: int) -> Iterator[Tensor]:
+        match reading(value):
+            case Model() as model:
+                if not models.is_weightless(model):
+                    yield model.parameters
+            case Instance(definition=definition, parameters=made) as part:
+                if self._classes.is_module(definition):
+                    is_as_made = made is not None and made.origin is None and depth > 0
+                    inner = self._of_parts(part, depth - 1) if is_as_made else made
+                    yield inner or made or Tensor(may_be_other=True)
+            case OneOf(members=members):
+                for member in members:
+                    yield from self._weights_of(member, depth)
+            case Sequence(item=item) | Dictionary(item=item):
+                yield from self._weights_of(item, depth)
 
     def _holds_seen(self, module: Instance) -> bool:
         bases = self._classes.bases(module.definition)
@@ -69,6 +156,12 @@ class Insides:
             case Sequence(item=item) | Dictionary(item=item):
                 return self._is_each_seen(item)
         return True
+
+
+def _used_as_module(name: str) -> Pattern[str]:
+    """What uses an attribute as a module, or as a container of some."""
+    methods = r"parameters|named_\w+|to|cuda|train|eval|requires_grad_|forward|generate|half|float"
+    return re.compile(rf"self\.{name}(?:\(|\[|\.(?:{methods})\()|in self\.{name}\b")
 
 
 def _code(definition: Class) -> str:
