@@ -14,6 +14,7 @@ from precision_lint.facts.dtypes.operators.lacking import lacking
 from precision_lint.facts.dtypes.operators.module_inputs import REJECTED, rejected
 from precision_lint.facts.dtypes.operators.operands import operand, tensor_given, text_of
 from precision_lint.facts.dtypes.operators.rejections import callee_text, is_shared_module
+from precision_lint.facts.numerics.casts_in_place import casts_in_place
 from precision_lint.facts.numerics.fills import FILLS, fill_of
 from precision_lint.facts.numerics.program import ARITHMETIC, calls_of_program
 from precision_lint.facts.numerics.refused_arrays import refused_certainly
@@ -30,14 +31,6 @@ _CASTING = regex(
     re.IGNORECASE,
 )
 """Libraries and methods that cast the modules which they are given, and visits of their layers."""
-
-_IN_PLACE = regex(
-    r"^[ \t]*[\w.\[\]]+\."
-    r"(?:(?:half|bfloat16|float|double)\(\)|to\([^\n]*(?:dtype|torch\.\w+)[^\n]*\))[ \t]*(?:#|$)"
-    r"|\.data[ \t]*=(?!=)",
-    re.MULTILINE,
-)
-"""Statements that cast a module or a parameter, which other names may hold."""
 
 _OF_AN_OBJECT = regex(r"\bhasattr\(|\.\w+ is (?:not )?None\b")
 """Conditions that objects decide, whatever the program does: a layer with a bias, or without."""
@@ -102,7 +95,7 @@ def _of_layer(call: Call, layer: Model, file: PythonFile) -> ProgramError | None
     dtypes = None if call.autocast is not None else rejected(layer, given.value)
     if dtypes is None or _may_be_cast(call, file, given.value, layer.parameters):
         return None
-    if _is_as_made(layer.parameters) and any(map(_IN_PLACE.search, _sources(call, file))):
+    if _is_as_made(layer.parameters) and _is_cast_in_place(call, file):
         return None
     problem = f"`{name}` raises: {first} is {dtypes[0]}, and the weights are {dtypes[1]}"
     return ProgramError(call, problem, dtypes, REJECTED, _origins(given.value, layer.parameters))
@@ -117,6 +110,13 @@ def _may_be_cast(call: Call, file: PythonFile, *sides: Value) -> bool:
         return False
     is_visited = any(map(_CASTING.search, _sources(call, file)))
     return is_visited or is_shared_module(call, file)
+
+
+def _is_cast_in_place(call: Call, file: PythonFile) -> bool:
+    """True if a file that leads to a call casts a module, which other names may hold."""
+    paths = dict.fromkeys(site.source.path for site in call.way if site.source != file.text)
+    modules = (file, *map(file.project.module, paths))
+    return any(each is None or casts_in_place(each) for each in modules)
 
 
 def _sources(call: Call, file: PythonFile) -> list[str]:
