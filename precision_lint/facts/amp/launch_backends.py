@@ -33,14 +33,19 @@ def may_run_in_backend(file: PythonFile) -> bool:
 
     An Accelerator runs in one that its user configures, so nothing in the program has to name it.
     """
+    if names_backend(file):
+        return True
     project, path = file.project, file.text.path
-    named = _NAMED.encode()
-    if project.reaches(path, _NAMED) or project.other_file_matches(named):
-        return True
-    if project.page_matches(named):
-        return True
     starts = _STARTS % re.escape(path.stem).encode()
     return not (project.page_matches(starts) or project.other_file_matches(starts))
+
+
+@fact
+def names_backend(file: PythonFile) -> bool:
+    """True if a program, or a script, a configuration or a page of its project names a backend."""
+    project, named = file.project, _NAMED.encode()
+    is_in_code = project.reaches(file.text.path, _NAMED)
+    return is_in_code or project.other_file_matches(named) or project.page_matches(named)
 
 
 @fact

@@ -5,12 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
+from precision_lint.facts.amp.launch_backends import names_backend
+from precision_lint.facts.amp.optional_adapters import runs_without_adapters
 from precision_lint.facts.amp.own_trainers import TRAINERS, extends_trainer, is_of_library
+from precision_lint.facts.amp.parsed_arguments import ParsedArguments, parsed_arguments
+from precision_lint.facts.amp.plain_runs import PlainRun
+from precision_lint.facts.amp.rates_in_runs import rate_in_runs
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.lattice import reading
 from precision_lint.facts.dtypes.domain.values import Model
 from precision_lint.facts.settings.default_numbers import small_default
+from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import callee_name
@@ -30,6 +36,8 @@ ARGUMENTS: Mapping[str, float] = {
 }
 """The classes of arguments with their learning rates (transformers 5.23, TRL 1.16)."""
 
+_HALF = frozenset({BFLOAT16, FLOAT16})
+
 _POSITIONS: Mapping[str, int] = {
     **dict.fromkeys(("DPOTrainer", "KTOTrainer", "GKDTrainer", "GRPOTrainer"), 2),
     **dict.fromkeys(
@@ -39,21 +47,36 @@ _POSITIONS: Mapping[str, int] = {
 """The positions of the arguments of library trainers (TRL 1.16); the model is the first."""
 
 
+_STOCK = frozenset(
+    {
+        "adamw_torch", "adamw_torch_fused", "adamw_hf", "adafactor", "sgd", "adamw_bnb_8bit",
+        "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit", "lion_8bit", "lion_32bit",
+        "paged_lion_8bit", "paged_lion_32bit",
+    }
+)  # fmt: skip
+"""What the argument `optim` calls optimizers that store weights as they are."""
+
+
 @frozen
 class TrainerSetup:
     """A trainer: its call, what it trains, and the call that makes its arguments.
 
-    `rate` is the learning rate, None if neither the code nor the default of an option says it.
+    `arguments` is None if a parser makes them. `rate` is the learning rate, None if neither the
+    code nor the default of an option says it; `optimizer` is None if it may not be a plain one.
+    It `is_offered` if a run of the project certainly has these arguments and no other backend.
     """
 
     call: Call
     model: Model
-    arguments: ast.Call
+    arguments: ast.Call | None
     rate: float | None
+    optimizer: str | None
+    is_offered: bool = True
 
     def argument(self, name: str) -> ast.expr | None:
         """An argument by keyword; None if it is absent."""
-        return next((one.value for one in self.arguments.keywords if one.arg == name), None)
+        given = () if self.arguments is None else self.arguments.keywords
+        return next((one.value for one in given if one.arg == name), None)
 
     def is_on(self, name: str) -> bool:
         """True if an argument is literally True."""
@@ -61,11 +84,6 @@ class TrainerSetup:
             case ast.Constant(value=True):
                 return True
         return False
-
-    @property
-    def is_whole(self) -> bool:
-        """True if all arguments are written out: none comes by `**kwargs`."""
-        return all(one.arg is not None for one in self.arguments.keywords)
 
 
 def trainer_setups(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainerSetup]:
@@ -77,9 +95,77 @@ def trainer_setups(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainerS
             continue  # it is given another one
         given = call.argument(_POSITIONS.get(call.name, 1), "args")
         model = reading(call.value(0, "model"))
-        arguments = None if given is None else _made(file.node_at(given.span), file)
-        if isinstance(model, Model) and arguments and callee_name(arguments) in ARGUMENTS:
-            yield TrainerSetup(call, model, arguments, _rate(arguments, file))
+        if given is None or not isinstance(model, Model):
+            continue
+        node = file.node_at(given.span)
+        arguments = _made(node, file)
+        if arguments is not None and callee_name(arguments) in ARGUMENTS:
+            optimizer = _optimizer(arguments)
+            yield TrainerSetup(call, model, arguments, _rate(arguments, file), optimizer)
+        elif arguments is None and model.parameters.dtypes & _HALF:
+            parsed = parsed_arguments(node, file, tuple(ARGUMENTS))
+            if parsed is not None:
+                yield from _parsed(call, model, parsed, file)
+
+
+def _parsed(
+    call: Call, model: Model, parsed: ParsedArguments, file: PythonFile
+) -> Iterator[TrainerSetup]:
+    """A trainer in the runs that give it a plain optimizer and no scaler, the largest rate of
+    these; nothing if there are none.
+    """
+    if parsed.words is not None:
+        runs: tuple[PlainRun | None, ...] = (None,)
+    else:
+        node = file.node_at(call.span)
+        runs = tuple(
+            run
+            for run in runs_without_adapters(file)
+            if node is not None and run.reaches(node) and _trains(run, file)
+        )
+    plain = [run for run in runs if _is_plain(parsed, run)]
+    if not plain:
+        return
+    rates = [_rate_of(parsed.value("learning_rate", run), parsed.library) for run in plain]
+    known = [rate for rate in rates if rate is not None]
+    rate = max(known) if len(known) == len(rates) else None
+    optim = parsed.value("optim", plain[0])
+    is_offered = not names_backend(file) or any(run is None or run.is_shown for run in plain)
+    optimizer = "AdamW" if optim is None else str(optim)
+    yield TrainerSetup(call, model, None, rate, optimizer, is_offered)
+
+
+def _is_plain(parsed: ParsedArguments, run: PlainRun | None) -> bool:
+    optim = parsed.value("optim", run)
+    is_stock = optim is None or optim in _STOCK
+    return is_stock and str(parsed.value("fp16", run)).lower() in ("none", "false")
+
+
+def _trains(run: PlainRun, file: PythonFile) -> bool:
+    """False where the program asks whether to train (`training_args.do_train`), and it does not."""
+    if not any(isinstance(each, ast.Attribute) and each.attr == "do_train" for each in file.nodes):
+        return True
+    asked = run.environment.words.get("do_train")
+    return asked is not None and str(asked.value).lower() == "true"
+
+
+def _rate_of(value: object, library: str) -> float | None:
+    if value is None:
+        return ARGUMENTS[library]
+    try:
+        return float(str(value))
+    except ValueError:
+        return None
+
+
+def _optimizer(arguments: ast.Call) -> str | None:
+    """The optimizer that arguments select, if it stores weights as they are."""
+    match next((one.value for one in arguments.keywords if one.arg == "optim"), None):
+        case None if all(one.arg is not None for one in arguments.keywords):
+            return "AdamW"
+        case ast.Constant(value=str(name)) if name in _STOCK:
+            return name
+    return None
 
 
 def _rate(arguments: ast.Call, file: PythonFile) -> float | None:
@@ -88,9 +174,10 @@ def _rate(arguments: ast.Call, file: PythonFile) -> float | None:
     match given:
         case None if all(one.arg is not None for one in arguments.keywords):
             return ARGUMENTS[callee_name(arguments)]
-        case ast.Constant(value=int() | float() as rate):
-            return float(rate)
-    return small_default(given, file)
+        case ast.Constant(value=int() | float() as number):
+            return float(number)
+    rate = small_default(given, file)
+    return rate_in_runs(given, file) if rate is None else rate
 
 
 def _made(given: ast.expr | None, file: PythonFile) -> ast.Call | None:

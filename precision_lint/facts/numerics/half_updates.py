@@ -16,9 +16,15 @@ from precision_lint.facts.amp.handed_models import may_be_changed_elsewhere
 from precision_lint.facts.amp.launch_backends import is_started_with_backend
 from precision_lint.facts.amp.module_paths import may_freeze
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
+from precision_lint.facts.amp.optional_adapters import (
+    has_adapters,
+    may_always_adapt,
+    names_adapters,
+)
 from precision_lint.facts.amp.own_trainers import TRAINERS
+from precision_lint.facts.amp.rates_in_runs import rate_in_runs
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
-from precision_lint.facts.amp.trainer_setups import TrainerSetup, trainer_setups
+from precision_lint.facts.amp.trainer_setups import trainer_setups
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Constant, Dictionary, Model, Tensor, Value
@@ -60,17 +66,9 @@ _STOCK = regex(
     r"|apex\.optimizers|timm\.optim(?:\.\w+)?)\.\w+"
 )
 """Optimizers that store what they computed with the rounding of the weights' dtype."""
-_STOCK_OF_TRAINERS = frozenset(
-    {
-        "adamw_torch", "adamw_torch_fused", "adamw_hf", "adafactor", "sgd", "adamw_bnb_8bit",
-        "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit", "lion_8bit", "lion_32bit",
-        "paged_lion_8bit", "paged_lion_32bit",
-    }
-)  # fmt: skip
-"""What the argument `optim` calls them."""
 _OWN_COPY = regex(
     r"master_weight|main_param|fp32_param|stochastic|kahan|copy_stochastic|optimi\b|anyprecision"
-    r"|galore|hqq|\blora|peft|load_in_[48]bit|quantization_config",
+    r"|galore|hqq",
     re.IGNORECASE,
 )
 """What keeps float32 weights, rounds stochastically, or trains something else than the weights."""
@@ -119,6 +117,8 @@ def keeps_float32(file: PythonFile) -> bool:
     text = file.text.text
     if any(_BACKEND.search(part) for part in _beside_optimizers(text, file)):
         return True
+    if names_adapters(file) and may_always_adapt(file):
+        return True
     return _OWN_COPY.search(text) is not None and any(
         _OWN_COPY.search(part) for part in _beside_optimizers(code_of(file), file)
     )
@@ -140,7 +140,9 @@ def _is_optimizer(call: ast.Call) -> bool:
 def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     """The optimizers of a file that update weights in half precision."""
     for update in _half_updates(calls, file):
-        if not keeps_float32(file) and not _is_partial(update, file):
+        if keeps_float32(file) or has_adapters(file):
+            return
+        if not _is_partial(update, file):
             is_reached = not lacks_its_settings(file) and not _is_fallback(update.call, file)
             yield update if is_reached else replace(update, is_certain=False)
 
@@ -187,22 +189,12 @@ def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdat
 def _by_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     """The trainers of a file that update weights in half precision."""
     for setup in trainer_setups(calls, file):
-        optimizer = _of_trainer(setup)
+        optimizer = setup.optimizer
         if optimizer is None or setup.is_on("fp16") or setup.model.is_widened:
             continue  # float16 weights raise with `fp16`
         update = _update(setup.call, optimizer, [setup.model.parameters], setup.rate, calls, file)
         if update is not None and not is_started_with_backend(file):
-            yield update
-
-
-def _of_trainer(setup: TrainerSetup) -> str | None:
-    """The optimizer of a trainer, if it stores weights as they are."""
-    match setup.argument("optim"):
-        case None if setup.is_whole:
-            return "AdamW"
-        case ast.Constant(value=str(name)) if name in _STOCK_OF_TRAINERS:
-            return name
-    return None
+            yield update if setup.is_offered else replace(update, is_certain=False)
 
 
 def _update(
@@ -291,8 +283,10 @@ def _rate(call: Call, file: PythonFile) -> float | None:
     rates = list(_rates(_NOTHING if given is None else given.value))
     lr = call.argument(1, "lr")
     if lr is not None:
-        number = _number(lr.value)
-        rates.append(small_default(file.node_at(lr.span), file) if number is None else number)
+        number, node = _number(lr.value), file.node_at(lr.span)
+        if number is None:
+            number = small_default(node, file)
+        rates.append(rate_in_runs(node, file) if number is None else number)
     elif not rates and not call.has_stars:
         return LOST_BELOW
     known = [rate for rate in rates if rate is not None]

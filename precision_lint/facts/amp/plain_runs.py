@@ -1,0 +1,126 @@
+"""The runs of a program that the project offers and that no backend such as DeepSpeed takes over.
+
+They are the commands of scripts and pages that start the program, or the program without a word if
+there are none.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path, PurePath
+
+from precision_lint.facts.amp.launch_backends import may_run_in_backend
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.frameworks.launches import Launch
+from precision_lint.facts.frameworks.runs import environment
+from precision_lint.facts.runs.entries import programs_having
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.known import Known
+from precision_lint.facts.runs.started import started_programs
+from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.shell.variables import Word
+from precision_lint.source.shell.words import UNKNOWN
+
+_MOST_RUNS = 12
+_LONGEST = 500
+"""Characters before the program that are looked at."""
+_BACKEND = regex(r"deepspeed|fsdp|zero[_-]?[123]|megatron|colossalai", re.IGNORECASE)
+_FROM_FILE = regex(r"--config\w*(?:=.*)?|.*\.(?:ya?ml|json)", re.DOTALL)
+"""Words that give a program more settings than are seen here."""
+_STARTER = regex(r"\bpython[\d.]*\b|\btorchrun\b")
+_HANDED_ON = regex(r"[\"']?\$[{]?[@*][}]?[\"']?")
+"""What a user adds: without it, the command is a run as well."""
+
+
+@frozen(eq=False)
+class PlainRun:
+    """A run, and what expressions come to in it; `is_shown` if a script or a page starts it."""
+
+    environment: RunEnvironment
+    is_shown: bool
+    _code: ParsedPython
+    """The file that asks, as the program has it."""
+    _evaluator: Evaluator
+
+    def reaches(self, node: ast.AST) -> bool:
+        """False if the run certainly does not come to a node of the file."""
+        return self._evaluator.reaches(node, self._code)
+
+    def value(self, node: ast.expr) -> Known | None:
+        """What an expression of the file comes to."""
+        return self._evaluator.value(node, self._code)
+
+    def truth(self, node: ast.expr) -> bool | None:
+        """Whether a condition holds; None if that is not known."""
+        return self._evaluator.truth(node, self._code)
+
+
+@fact
+def plain_runs(file: PythonFile) -> tuple[PlainRun, ...]:
+    """The runs of the programs that a file is a part of."""
+    project, path = file.project, file.text.path
+    programs = [*programs_having(path, project)]
+    if not programs and not project.users(path):
+        programs = [path]  # a script that no other file imports
+    found: list[PlainRun] = []
+    for program in programs:
+        found += _runs(program, file)
+    return tuple(found[:_MOST_RUNS])
+
+
+def _runs(program: Path, file: PythonFile) -> Iterator[PlainRun]:
+    project = file.project
+    started = [
+        (part, launch)
+        for script in project.config_files.scripts_naming(program)
+        for part, launch, path in started_programs(script, project, by_example=True)
+        if path == program
+    ]
+    code, parsed = project.config_files.at(program), project.module(file.text.path) or file
+    if not started and code is not None:
+        alone = environment(program, code, None, project)
+        yield PlainRun(alone, False, parsed, Evaluator(alone))
+    for part, launch in started[:_MOST_RUNS]:
+        if _is_plain(launch, part, file):
+            run = environment(program, part, _alone(launch, part), project)
+            yield PlainRun(run, True, parsed, Evaluator(run))
+
+
+def _alone(launch: Launch, part: ParsedConfig) -> Launch:
+    """A command without what a user may add to it."""
+    words = (word for word in launch.words if not _HANDED_ON.fullmatch(part.text[word.span]))
+    return replace(launch, words=tuple(words))
+
+
+def _is_plain(launch: Launch, part: ParsedConfig, file: PythonFile) -> bool:
+    """True for a command that certainly starts the program without a backend."""
+    words = (*launch.launcher, *launch.words)
+    if any(_BACKEND.search(word.text) or _FROM_FILE.fullmatch(word.text) for word in words):
+        return False
+    if any(_may_be_options(index, words, part) for index in range(len(words))):
+        return False
+    command = part.text.text[launch.span.start : launch.span.start + _LONGEST]
+    before, name, _ = command.partition(PurePath(launch.program).name)
+    if not name:
+        return False
+    if _BACKEND.search(before):
+        return False
+    if "accelerate" in before:
+        return not may_run_in_backend(file)
+    return _STARTER.search(before) is not None
+
+
+def _may_be_options(index: int, words: tuple[Word, ...], part: ParsedConfig) -> bool:
+    """True for a word that only run time knows, and that is no value of an option."""
+    if UNKNOWN not in words[index].text or _HANDED_ON.fullmatch(part.text[words[index].span]):
+        return False
+    is_value = index > 0 and words[index - 1].text.startswith("--")
+    return not is_value and not words[index].text.startswith("--")
