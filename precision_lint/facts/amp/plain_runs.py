@@ -10,17 +10,18 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from precision_lint.facts.amp.launch_backends import may_run_in_backend
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.frameworks.launches import Launch
+from precision_lint.facts.frameworks.launches import Launch, launch
+from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.runs import environment
+from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.entries import programs_having
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.known import Known
-from precision_lint.facts.runs.started import started_programs
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
@@ -30,8 +31,8 @@ from precision_lint.source.shell.variables import Word
 from precision_lint.source.shell.words import UNKNOWN
 
 _MOST_RUNS = 12
-_LONGEST = 500
-"""Characters before the program that are looked at."""
+_MOST_COMMANDS = 64
+"""Commands of one file."""
 _BACKEND = regex(r"deepspeed|fsdp|zero[_-]?[123]|megatron|colossalai", re.IGNORECASE)
 _FROM_FILE = regex(r"--config\w*(?:=.*)?|.*\.(?:ya?ml|json)", re.DOTALL)
 """Words that give a program more settings than are seen here."""
@@ -78,38 +79,40 @@ def plain_runs(file: PythonFile) -> tuple[PlainRun, ...]:
 
 def _runs(program: Path, file: PythonFile) -> Iterator[PlainRun]:
     project = file.project
-    started = [
-        (part, launch)
-        for script in project.config_files.scripts_naming(program)
-        for part, launch, path in started_programs(script, project, by_example=True)
-        if path == program
-    ]
+    started = [*_started(program, project)]
     code, parsed = project.config_files.at(program), project.module(file.text.path) or file
     if not started and code is not None:
         alone = environment(program, code, None, project)
         yield PlainRun(alone, False, parsed, Evaluator(alone))
-    for part, launch in started[:_MOST_RUNS]:
-        if _is_plain(launch, part, file):
-            run = environment(program, part, _alone(launch, part), project)
+    for part, one, before in started[:_MOST_RUNS]:
+        if _is_plain(one, before, part, file):
+            run = environment(program, part, _alone(one, part), project)
             yield PlainRun(run, True, parsed, Evaluator(run))
 
 
-def _alone(launch: Launch, part: ParsedConfig) -> Launch:
+def _started(program: Path, project: Recording) -> Iterator[tuple[ParsedConfig, Launch, str]]:
+    """The launches of a program in scripts and pages, and what comes before it in the command."""
+    for script in project.config_files.scripts_naming(program):
+        for part in script.with_embedded:
+            for command in part.commands[:_MOST_COMMANDS]:
+                started = launch(command)
+                if started is not None and program_of(started, part, project) == program:
+                    words = " ".join(word.text for word in command.words)
+                    yield part, started, words.partition(started.program)[0]
+
+
+def _alone(started: Launch, part: ParsedConfig) -> Launch:
     """A command without what a user may add to it."""
-    words = (word for word in launch.words if not _HANDED_ON.fullmatch(part.text[word.span]))
-    return replace(launch, words=tuple(words))
+    words = (word for word in started.words if not _HANDED_ON.fullmatch(part.text[word.span]))
+    return replace(started, words=tuple(words))
 
 
-def _is_plain(launch: Launch, part: ParsedConfig, file: PythonFile) -> bool:
+def _is_plain(started: Launch, before: str, part: ParsedConfig, file: PythonFile) -> bool:
     """True for a command that certainly starts the program without a backend."""
-    words = (*launch.launcher, *launch.words)
+    words = (*started.launcher, *started.words)
     if any(_BACKEND.search(word.text) or _FROM_FILE.fullmatch(word.text) for word in words):
         return False
     if any(_may_be_options(index, words, part) for index in range(len(words))):
-        return False
-    command = part.text.text[launch.span.start : launch.span.start + _LONGEST]
-    before, name, _ = command.partition(PurePath(launch.program).name)
-    if not name:
         return False
     if _BACKEND.search(before):
         return False
