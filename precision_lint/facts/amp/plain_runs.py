@@ -22,6 +22,7 @@ from precision_lint.facts.runs.entries import programs_having
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.known import Known
+from precision_lint.facts.runs.typed_commands import typed_commands
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
@@ -91,7 +92,9 @@ def _runs(program: Path, file: PythonFile) -> Iterator[PlainRun]:
 
 
 def _started(program: Path, project: Recording) -> Iterator[tuple[ParsedConfig, Launch, str]]:
-    """The launches of a program in scripts and pages, and what comes before it in the command."""
+    """The launches of a program in scripts, in pages and in its own text, and what comes before it
+    in the command.
+    """
     for script in project.config_files.scripts_naming(program):
         for part in script.with_embedded:
             for command in part.commands[:_MOST_COMMANDS]:
@@ -99,6 +102,12 @@ def _started(program: Path, project: Recording) -> Iterator[tuple[ParsedConfig, 
                 if started is not None and program_of(started, part, project) == program:
                     words = " ".join(word.text for word in command.words)
                     yield part, started, words.partition(started.program)[0]
+    own = project.config_files.at(program)
+    if own is not None:
+        text = own.text.text
+        starter = "accelerate" if "accelerate launch" in text else "python"
+        for started in typed_commands(text, program.name, program, project):
+            yield own, started, starter
 
 
 def _alone(started: Launch, part: ParsedConfig) -> Launch:
