@@ -18,7 +18,7 @@ from precision_lint.facts.dtypes.domain.values import Model
 from precision_lint.facts.settings.default_numbers import small_default
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.frozen import frozen
-from precision_lint.source.python.bindings import binding
+from precision_lint.source.python.bindings import arguments_of, binding
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -37,6 +37,9 @@ ARGUMENTS: Mapping[str, float] = {
 """The classes of arguments with their learning rates (transformers 5.23, TRL 1.16)."""
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
+
+_MOST_HOPS = 3
+"""Names and parameters from a trainer to what makes its arguments."""
 
 _POSITIONS: Mapping[str, int] = {
     **dict.fromkeys(("DPOTrainer", "KTOTrainer", "GKDTrainer", "GRPOTrainer"), 2),
@@ -181,8 +184,18 @@ def _rate(arguments: ast.Call, file: PythonFile) -> float | None:
 
 
 def _made(given: ast.expr | None, file: PythonFile) -> ast.Call | None:
-    """The one call that makes the arguments of a trainer."""
-    if isinstance(given, ast.Name):
-        held = binding(given, syntax_tree(file))
-        given = held[0] if isinstance(held, list) and len(held) == 1 else None
+    """The one call that makes the arguments of a trainer; a parameter is what the one call of its
+    function gives, if no other file imports that.
+    """
+    syntax = syntax_tree(file)
+    for _ in range(_MOST_HOPS):
+        if not isinstance(given, ast.Name):
+            break
+        held = binding(given, syntax)
+        if isinstance(held, ast.arg):
+            is_alone = not file.project.users(file.text.path)
+            values = [value for _, value in arguments_of(held, syntax)] if is_alone else []
+        else:
+            values = [*held] if held is not None else []
+        given = values[0] if len(values) == 1 else None
     return given if isinstance(given, ast.Call) else None
