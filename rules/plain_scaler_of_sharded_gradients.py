@@ -3,10 +3,10 @@
 ## What it does
 Finds a `GradScaler` in a file that wraps a model in `FullyShardedDataParallel`. Not reported: a
 file that also knows `ShardedGradScaler`, a scaler whose conditions or `enabled=` depend on FSDP, a
-scaler that is off, also by `enabled=(dtype == "float16")` of a dtype of torch, which never equals a
-text, a scaler that is never stepped, `NO_SHARD` but for runs of one process (`FULL_SHARD if
-world_size > 1 else NO_SHARD`), and FSDP2 (`fully_shard`), whose gradients are
-distributed tensors.
+scaler in another class than the call that shards, unless one extends the other, a scaler that is
+off, also by `enabled=(dtype == "float16")` of a dtype of torch, which never equals a text, a scaler
+that is never stepped, `NO_SHARD` but for runs of one process (`FULL_SHARD if world_size > 1 else
+NO_SHARD`), and FSDP2 (`fully_shard`), whose gradients are distributed tensors.
 
 ## Why it hurts
 There is no error. Every rank holds a part of each gradient and looks for infinities in that part
@@ -49,6 +49,7 @@ from precision_lint.rule_api import (
     Severity,
     SyntaxTree,
     conditions_around,
+    enclosing_class,
     is_never_true,
     last_name,
     makes_grad_scaler,
@@ -77,11 +78,12 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     syntax = syntax_tree(file)
     if "ShardedGradScaler" in file.text.text or _may_shard_nothing(file, syntax):
         return
-    wrapped = _wrapped(syntax)
-    if wrapped is None or not any(len(call.args) == 1 for call in syntax.calls("step")):
+    if not any(len(call.args) == 1 for call in syntax.calls("step")):
         return
-    for node in file.nodes:
-        if isinstance(node, ast.Call) and _is_on(node, file, syntax):
+    shards = _shards(syntax)
+    for node in file.nodes_of(ast.Call):
+        wrapped = next((each for each in shards if _may_meet(node, each, syntax)), None)
+        if wrapped is not None and _is_on(node, file, syntax):
             yield file.finding(
                 RULE,
                 file.span_of(node),
@@ -110,11 +112,23 @@ def _is_for_one_process(node: ast.Attribute, syntax: SyntaxTree) -> bool:
     return False
 
 
-def _wrapped(syntax: SyntaxTree) -> ast.Call | None:
-    """The first call that shards a model."""
+def _shards(syntax: SyntaxTree) -> list[ast.Call]:
+    """The calls that shard a model, in source order."""
     calls = (node for node in syntax.nodes if isinstance(node, ast.Call))
     found = (node for node in calls if _WRAPPER.fullmatch(qualified(node.func, syntax.names)))
-    return min(found, key=lambda node: node.lineno, default=None)
+    return sorted(found, key=lambda node: node.lineno)
+
+
+def _may_meet(made: ast.Call, wrapped: ast.Call, syntax: SyntaxTree) -> bool:
+    """False for two classes that have nothing to do with each other: each has its own trainer."""
+    first, second = enclosing_class(made, syntax), enclosing_class(wrapped, syntax)
+    if first is None or second is None or first is second:
+        return True
+    return any(
+        last_name(base) == other.name
+        for one, other in ((first, second), (second, first))
+        for base in one.bases
+    )
 
 
 def _is_on(node: ast.Call, file: PythonFile, syntax: SyntaxTree) -> bool:
