@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
-from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.bindings import binding, enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -49,10 +50,63 @@ def may_freeze(given: ast.expr, file: PythonFile) -> bool:
             and all(each.startswith("self.") for each in freezing.owners)
         )
         if not is_same_object and syntax.function(freezing.node) is not scope:
+            if _is_of_another_part(freezing, given, file):
+                continue
             return True
         if not freezing.owners or _meet(_related(freezing.owners, file), trained):
             return True
     return False
+
+
+def _is_of_another_part(freezing: _Freezing, given: ast.expr, file: PythonFile) -> bool:
+    """True if a class freezes one part of itself, and an optimizer gets others of its object.
+
+    `self.encoder.requires_grad_(False)`, and `model.projector.parameters()`.
+    """
+    syntax, trained = syntax_tree(file), {*_paths(given)}
+    owner = enclosing_class(freezing.node, syntax)
+    if owner is None or not freezing.owners or not trained:
+        return False
+    if not all(path.startswith("self.") for path in freezing.owners):
+        return False
+    frozen_parts = _made_of(freezing.owners, file)
+    for path in trained:
+        holder, _, rest = path.partition(".")
+        values = _values(holder, given, syntax)
+        if not rest or not values or not all(_makes(value, owner.name) for value in values):
+            return False
+        if not frozen_parts.isdisjoint(_made_of({f"self.{rest.partition('.')[0]}"}, file)):
+            return False
+    return True
+
+
+def _values(name: str, used: ast.expr, syntax: SyntaxTree) -> list[ast.expr]:
+    """What a variable is assigned, if all assignments are plain."""
+    read = next(
+        (each for each in walk(used) if isinstance(each, ast.Name) and each.id == name), None
+    )
+    held = None if read is None else binding(read, syntax)
+    return held if isinstance(held, list) else []
+
+
+def _makes(value: ast.expr, name: str) -> bool:
+    """True for a call of a class, which may be moved at once: `Net(base).to(device)`."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if value.func.attr not in _MOVING:
+            return False
+        value = value.func.value
+    return isinstance(value, ast.Call) and callee_name(value) == name
+
+
+def _made_of(paths: Iterable[str], file: PythonFile) -> frozenset[str]:
+    """Some attributes of an object, and all that they were made of."""
+    sources, seen, waiting = _sources(file), set[str](), [*paths]
+    while waiting:
+        path = waiting.pop()
+        if path and path != "self" and path not in seen:
+            seen.add(path)
+            waiting += (*sources.get(path, ()), path.rpartition(".")[0])
+    return frozenset(seen)
 
 
 def takes_part(call: ast.Call, given: ast.expr, file: PythonFile) -> bool:
