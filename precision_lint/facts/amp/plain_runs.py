@@ -56,9 +56,9 @@ class PlainRun:
         """False if the run certainly does not come to a node of the file."""
         return self._evaluator.reaches(node, self._code)
 
-    def value(self, node: ast.expr) -> Known | None:
-        """What an expression of the file comes to."""
-        return self._evaluator.value(node, self._code)
+    def value(self, node: ast.expr, code: ParsedPython | None = None) -> Known | None:
+        """What an expression of the file, or of another one of the program, comes to."""
+        return self._evaluator.value(node, code or self._code)
 
     def truth(self, node: ast.expr) -> bool | None:
         """Whether a condition holds; None if that is not known."""
