@@ -76,6 +76,10 @@ def _is_left_out(node: ast.AST, run: PlainRun, file: PythonFile) -> bool:
             return True
         case ast.Name() | ast.Attribute() if run.truth(node) is False:
             return True
+        case ast.Constant():  # `"lora" in name` tells nothing, `args.tuner == "lora"` may
+            test = syntax_tree(file).parent(node)
+            if isinstance(test, ast.Compare) and run.truth(test) is False:
+                return True
     return not run.reaches(node)
 
 
@@ -130,7 +134,7 @@ def _only_says(node: ast.AST, file: PythonFile) -> bool:
         match around:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
                 if test is below:
-                    return True
+                    return not is_value
             case ast.Call() if callee_name(around) in _SAYING and below is not around.func:
                 return not is_value
             case ast.AnnAssign(annotation=annotation) if annotation is below:
