@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.code import code_of
-
-if TYPE_CHECKING:
-    from precision_lint.facts.context import PythonFile
+from precision_lint.source.python.parse import ParsedPython
 
 _WAITS = regex(r"\bcuda\.synchronize\(|\benable_timing=True")
 """The clock is read when the GPU is done."""
@@ -19,7 +15,7 @@ _KEEPS = regex(
 
 
 @fact
-def only_measures(file: PythonFile) -> bool:
+def only_measures(file: ParsedPython) -> bool:
     """True for a program that times a GPU and neither saves, evaluates nor logs what it trains."""
     code = code_of(file)
     return _WAITS.search(code) is not None and _KEEPS.search(code) is None
