@@ -10,7 +10,8 @@ capability as well, uses that choose nothing between the two, projects that pin 
 which has no such parameter, and projects whose [`target-gpu`](../configuration.md) computes in
 bfloat16, such as `A100`. Nor is it reported where float16 would not help an older GPU: in programs
 that load a model with FlashAttention, which needs Ampere, or whose options do so by default, in
-programs that only merge adapters into weights and save them, and for `bf16=…, fp16=not …` in files
+functions that come to a call of `flash_attn_varlen_func` or its like after the choice, in programs
+that only merge adapters into weights and save them, and for `bf16=…, fp16=not …` in files
 that load a model in bfloat16 in any case. After `import unsloth` the function is another one, which
 leaves emulation out (unsloth 2026.10.9). Confidence is low in a program that certainly raises
 before it has computed anything.
@@ -70,6 +71,7 @@ from precision_lint.rule_api import (
     names_bfloat16,
     names_float16,
     oldest_torch,
+    own_nodes,
     qualified,
     regex,
     syntax_tree,
@@ -94,6 +96,9 @@ _FLASH_NAME = regex(r"'flash_attention_[23]'")
 _FLASH_GIVEN = rb"\battn_implementation\s*=\s*[\"']flash_attention_[23][\"']"
 """How another file of the program loads a model with it."""
 _FLASH = {"attn_implementation": _FLASH_NAME}
+_VARLEN = regex(r"flash_attn\.(?:\w+\.)*flash_attn_varlen_\w+")
+"""Functions that FlashAttention has since 2.0: 1.x, which ran on Turing, called them `unpadded`."""
+_BRANCHES = (ast.If, ast.Try, ast.For, ast.While, ast.Match)
 _MERGING = ("merge_and_unload", "save_pretrained")
 _RUNNING = (
     "Trainer", "SFTTrainer", "autocast", "backward", "compile", "forward", "generate", "model",
@@ -118,6 +123,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     for call in found:
         fallback = _fallback(call, syntax)
         if fallback is None or (_is_switch(fallback) and _loads(syntax, _BFLOAT16)):
+            continue
+        if _comes_to_flash_attention(call, syntax):
             continue
         negated = _negated_in(syntax.parent(syntax.parent(call) or call), found)
         yield file.finding(
@@ -150,6 +157,19 @@ def _needs_ampere(syntax: SyntaxTree, file: PythonFile) -> bool:
             file.project.runs_with(each, file.text.path)
             for each in file.project.python_sources_matching(_FLASH_GIVEN)
         )
+    )
+
+
+def _comes_to_flash_attention(call: ast.Call, syntax: SyntaxTree) -> bool:
+    """True if a function calls FlashAttention 2 itself wherever it makes the choice."""
+    function = syntax.function(call)
+    around = {*syntax.around(call)}
+    return function is not None and any(
+        isinstance(node, ast.Call)
+        and node.lineno > call.lineno
+        and _VARLEN.fullmatch(qualified(node.func, syntax.names)) is not None
+        and all(each in around for each in syntax.around(node) if isinstance(each, _BRANCHES))
+        for node in own_nodes(function)
     )
 
 

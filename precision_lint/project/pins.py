@@ -20,7 +20,7 @@ from precision_lint.project.cuda_builds import (
 )
 
 FILES = (
-    "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "*requir*ments*.txt",
+    "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "*requir*ment*.txt",
     "req.txt", "reqs.txt", "requirements/*.txt", "constraints*.txt", "pyproject.toml", "setup.cfg",
     "*environment*.y*ml", "cog.yaml", "requirements*.y*ml", "scripts/requirements*",
     "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
@@ -31,7 +31,7 @@ FILES = (
 """
 
 DECLARATIONS = (
-    "*requir*ments*.txt", "req.txt", "reqs.txt", "requirements/**/*.txt", "constraints*.txt",
+    "*requir*ment*.txt", "req.txt", "reqs.txt", "requirements/**/*.txt", "constraints*.txt",
     "pyproject.toml", "setup.cfg", "setup.py", "*environment*.y*ml", "requirements*.y*ml",
     "scripts/requirements*", "cog.yaml", "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
@@ -61,7 +61,7 @@ DOCUMENTS = tuple(map(_in_any_case, _DOCUMENTS))
 _OF_PARTS = (_in_any_case("*/readme*.md"),)
 """The pages of the parts of a project, which count where its own pages name no version."""
 
-_LISTS = ("*requir*ments*.txt", "constraints*.txt", "*environment*.y*ml")
+_LISTS = ("*requir*ment*.txt", "constraints*.txt", "*environment*.y*ml")
 _OF_DOCUMENTATION = frozenset({"doc", "docs"})
 
 _MAX_BYTES = 4_000_000

@@ -19,6 +19,7 @@ from precision_lint.project.pins import lowest_version, pinned_version
         ("constraints.txt", "numpy==1.23.4\ntorch==1.13.0\n", "1.13.0"),
         ("requirements.txt", "# torch==1.0\ntorchvision==0.18.0\n", None),
         ("requirments.txt", "torch==1.10.2\n", "1.10.2"),
+        ("requirement.txt", "torch==2.1.1\n", "2.1.1"),
         ("requirements.txt", "torch @ file:///a/torch-2.3.0a0%2Bebedce2-cp310-x.whl\n", "2.3.0"),
         ("requirements.txt", "torchdata @ file:///opt/pytorch/torchdata-0.7.1-x.whl\n", None),
         ("requirements-gpu.txt", "torch ~= 2.4.0 ; python_version > '3.9'\n", "2.4.0"),
