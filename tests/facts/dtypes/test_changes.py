@@ -26,7 +26,7 @@ CASTS = [
         f"{IN_CLASS}        self.model = nn.Linear(2, 2)\n"
         "        self.model.eval().to(dtype=torch.bfloat16)\n"
         "    def f(self, x):\n        self.model(x).numpy()\n",
-        "bfloat16",
+        "bfloat16 chosen",
     ),
     (
         "of a module of the project, to one of two dtypes",
@@ -35,7 +35,7 @@ CASTS = [
         f"{IN_CLASS}        self.m = M()\n"
         "        self.m.to(torch.bfloat16 if half else torch.float32)\n"
         "    def f(self, x):\n        self.m(x).numpy()\n",
-        "bfloat16 float32",
+        "bfloat16 float32 chosen",
     ),
 ]
 

@@ -341,7 +341,7 @@ class Instances:
             if weights is None and not self._classes.is_module(definition):
                 return value  # nobody outside of the program holds the object
         if weights is None:
-            return self._as_cast(definition, name, self._as_held(definition, name, value))
+            return self._as_cast(definition, name, self._as_held(definition, value))
         if self._analysis.is_half_run and weights.dtypes & HALF:
             return loaded_in_half.held(self._classes, definition, name, value, weights)
         is_as_made = weights.origin is None and not weights.is_open
@@ -573,22 +573,8 @@ class Instances:
                 return setting
         return None
 
-    def _is_left_alone(self, owner: Class, name: str) -> bool:
-        """True if only methods of a class without library bases assign or cast an attribute."""
-        program = self._program
-        return (
-            self._classes.is_plain(owner)
-            and not program.is_assigned_from_outside(name)
-            and not program.is_cast_from_outside(name)
-        )
-
-    def _as_held(self, owner: Class, name: str, value: Value) -> Value:
-        """A module that an object holds: whoever holds the object may have moved it.
-
-        Nobody moves an object that is no module, or the module of one by its name there.
-        """
-        if self._is_left_alone(owner, name):
-            return value
+    def _as_held(self, owner: Class, value: Value) -> Value:
+        """A module that an object holds: whoever holds the object may have moved it."""
         loaded = self._classes.loaded(owner)
         match value:
             case Model(parameters=parameters):
@@ -602,7 +588,7 @@ class Instances:
                 if made is not None and (made.dtypes & HALF or made.clauses):
                     return replace(value, parameters=replace(made, caller_chosen=True))
                 return self._classes.settled(replace(value, parameters=None))
-        return in_containers(lambda one: self._as_held(owner, name, one), value)
+        return in_containers(lambda one: self._as_held(owner, one), value)
 
     def _moved(self, value: Value, weights: Tensor) -> Value:
         """What an object holds after a cast of the object: its modules take part."""
