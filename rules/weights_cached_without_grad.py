@@ -51,6 +51,7 @@ cost a second cast of the weights.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -74,7 +75,9 @@ from precision_lint.rule_api import (
     optimized,
     own_nodes,
     position,
+    qualified,
     records_no_gradients,
+    regex,
     region_of,
     syntax_tree,
     without_copies,
@@ -93,6 +96,12 @@ RULE = Rule(
 )
 
 _REPAIRED = (2, 11)
+_CAST = regex(
+    r"(?:Linear|Bilinear|Conv\w+|RNN|LSTM|GRU|MultiheadAttention|Transformer\w*)"
+    r"|Sequential|Module(?:List|Dict)"
+)
+"""Layers of torch whose weights autocast casts, and what holds layers."""
+_WITHOUT_WEIGHTS = regex(r"loss|criterion|metric", re.IGNORECASE)
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
@@ -166,8 +175,17 @@ def _trained(region: RegionNode, file: PythonFile) -> set[str]:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
             for target in node.targets
             if isinstance(target, ast.Attribute) and dotted(target.value) == "self"
+            if _has_weights(node.value, target.attr, file)
         }
     return given - {name for name in without_copies(file) if name}
+
+
+def _has_weights(made: ast.Call, name: str, file: PythonFile) -> bool:
+    """True for what a part is made by, if autocast casts its weights: not for a loss."""
+    full = qualified(made.func, syntax_tree(file).names)
+    if full.startswith("torch.nn."):
+        return _CAST.fullmatch(last_name(made.func)) is not None
+    return _WITHOUT_WEIGHTS.search(f"{name} {full}") is None
 
 
 def _called_without_gradients(call: ast.Call, region: RegionNode, syntax: SyntaxTree) -> set[str]:

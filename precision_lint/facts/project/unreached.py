@@ -77,7 +77,7 @@ def _is_for_others(path: Path, folder: Path, project: Project, matches: Matching
     """
     inside = [part for part in path.relative_to(folder).parts if part != "src"]
     package = inside[0].removesuffix(".py")
-    name = re.sub("[-_.]", "[-_.]", package).encode()
+    name = "[-_.]".join(map(re.escape, re.split("[-_.]", package))).encode()
     shown = rb"\b(?:import|from)\s+%b\b|\b(?:install|add)\b[^\n]*\b%b\b" % (name, name)
     pages = [*project.pages]
     return not pages or any(matches(each, shown) for each in pages)

@@ -84,6 +84,13 @@ def test_a_project_that_is_packaged_for_others(page: str, tmp_path: Path) -> Non
     assert not is_unreached(tmp_path, {**SETUP, "docs/usage.md": page})
 
 
+def test_the_name_of_a_folder_is_no_pattern(tmp_path: Path) -> None:
+    files = {**SETUP, "README.md": "pip install -e .\n", "c++ (old/vit.py": ""}
+    assert is_unreached(tmp_path, files)
+    facts = ProjectFacts(Project(tmp_path))
+    assert facts.is_unreached(tmp_path / "c++ (old" / "vit.py")
+
+
 def test_a_package_below_src(tmp_path: Path) -> None:
     files = {"pyproject.toml": "[project]\nname = 'lab-vision'\n", "train.py": PROGRAM}
     module = "src/lab_vision/vit.py"

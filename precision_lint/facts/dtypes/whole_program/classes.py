@@ -22,11 +22,11 @@ from precision_lint.facts.dtypes.syntax.bodies import rows_mentioning_in
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function
 from precision_lint.facts.dtypes.syntax.record_initialisers import is_field
 from precision_lint.facts.origin import Origin
+from precision_lint.facts.project.named import PLAIN_BASES
 from precision_lint.model.finding import Span
 from precision_lint.source.python.syntax import dotted
 
 _MOST_BASES = 32
-_PLAIN_BASES = frozenset({"ABC", "Generic", "Protocol", "object"})
 
 
 class Classes:
@@ -143,10 +143,10 @@ class Classes:
             for base in each.node.bases
         )
 
-    def is_plain(self, definition: Class, others: frozenset[str] = frozenset()) -> bool:
-        """True for a class that no library adds methods or attributes to, but for `others`."""
+    def is_plain(self, definition: Class) -> bool:
+        """True for a class that no library but torch adds methods or attributes to."""
         own = {each.name for each in self.bases(definition)}
-        return self._names_of_bases(definition) <= own | _PLAIN_BASES | others
+        return self._names_of_bases(definition) <= own | PLAIN_BASES
 
     def reads_in_forward(self, definition: Class, name: str) -> bool:
         """True if `forward`, or a method that it names, reads an attribute."""

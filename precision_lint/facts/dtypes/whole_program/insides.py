@@ -37,7 +37,6 @@ _CHANGING_WHOLE = regex(
     r"setattr\(|(?:add|register)_(?:module|parameter)\(|self\.(?:to|half|float|bfloat16|apply)\("
 )
 """What adds parts that the source does not name, or casts all of them."""
-_ROOTS = frozenset({"Module"})
 _DEPTH = 3
 """Modules inside of modules whose parts are asked for."""
 
@@ -92,7 +91,7 @@ class Insides:
         whole = join_all(found)
         if not isinstance(whole, Tensor) or not whole.dtypes & HALF:
             return None
-        is_whole = self._classes.is_plain(module.definition, _ROOTS) and not any(
+        is_whole = self._classes.is_plain(module.definition) and not any(
             _CHANGING_WHOLE.search(_code(each)) for each in bases
         )
         if is_whole and len(whole.dtypes) == 1 and not whole.is_open:
