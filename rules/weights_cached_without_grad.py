@@ -13,10 +13,10 @@ makes an optimizer nor is the class of which they are a part.
 
 ## Why it hurts
 Up to torch 2.10 autocast keeps the half-precision copy of a float32 weight as the first call made
-it. Made under `no_grad`, it has no history, and the second call takes the same copy: **the linear
-and convolution layers of the module get no gradient, and there is no error** as long as anything
-else, such as a LayerNorm, has one. torch 2.11 keeps copies with their history (pull request
-165068).
+it. Made under `no_grad`, it has no history, and the second call takes the same copy: **the layers
+whose weights autocast casts get no gradient, and there is no error** as long as anything else, such
+as a LayerNorm, has one. Run with linear layers on the CPU, this is so with torch 2.9.1 and 2.10.0,
+and not with 2.11.0 and 2.13.0, which keep copies with their history (pull request 165068).
 
 ## Example
 ```python
