@@ -35,7 +35,12 @@ from precision_lint.facts.project.questions import (
 from precision_lint.facts.project.records import Kind, Records
 from precision_lint.facts.project.starred import names_at_top
 from precision_lint.facts.project.torch_names import torch_needed
-from precision_lint.facts.project.unreached import RUNS, is_unreached, may_be_used_otherwise
+from precision_lint.facts.project.unreached import (
+    RUNS,
+    is_for_others,
+    is_unreached,
+    may_be_used_otherwise,
+)
 from precision_lint.model.finding import Confidence, Related
 from precision_lint.model.regex import regex
 from precision_lint.model.trace import Question, apart, note
@@ -363,6 +368,10 @@ class ProjectFacts:
             self._unreached[path] = is_unreached(path, self.project, self.imports, self._matches)
         return self._unreached[path]
 
+    def is_for_others(self, path: Path) -> bool:
+        """True for a module of a package that the pages of the project show to others."""
+        return is_for_others(path, self.project, self._matches)
+
     def stop(self, path: Path) -> Stop | None:
         """Where a file stops at an import, or all programs that lead to it do; None if none do."""
         if path not in self._stops:
@@ -689,6 +698,11 @@ class Recording:
         What the code of other programs does to objects and functions is never seen in its runs.
         """
         answer: bool = self._ask("runs_with", other, path)
+        return answer
+
+    def is_for_others(self, path: Path) -> bool:
+        """True for a module of a package that the pages of the project show to others."""
+        answer: bool = self._ask("is_for_others", path)
         return answer
 
     def is_unreached(self, path: Path) -> bool:

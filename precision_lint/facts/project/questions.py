@@ -75,6 +75,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "uses": lambda facts, user, path: facts.uses(user, path),
     "runs_with": lambda facts, other, path: facts.runs_with(other, path),
     "stop": lambda facts, path: facts.stop(path),
+    "is_for_others": lambda facts, path: facts.is_for_others(path),
     "is_unreached": lambda facts, path: facts.is_unreached(path),
     "reaches": lambda facts, program, pattern: facts.reaches(program, pattern),
     "python_source_matches": lambda facts, pattern: facts.python_source_matches(pattern),

@@ -1,6 +1,6 @@
 """Functions and classes of programs that only code names that no run comes to.
 
-A library is for others to call.
+A library that the pages of its project show to others is for these to call.
 """
 
 from __future__ import annotations
@@ -137,7 +137,12 @@ class _Search:
             is_found = CALLED_BY_OTHERS.fullmatch(node.name) is not None or (
                 isinstance(owner, ast.ClassDef) and _has_other_base(owner, self._project, _DEEPEST)
             )
-        return is_found or self._is_used(node, owner, file)
+        return is_found or self._is_used(node, owner, file) or self._is_offered(node, owner, file)
+
+    def _is_offered(self, node: Definition, owner: ast.AST, file: ParsedPython) -> bool:
+        """True for what others may import: a public name of a module that is for others."""
+        is_public = isinstance(owner, ast.Module) and not node.name.startswith("_")
+        return is_public and self._project.is_for_others(file.text.path)
 
     def _is_used(self, node: Naming, owner: ast.AST, file: ParsedPython) -> bool:
         text = _name_of(node)

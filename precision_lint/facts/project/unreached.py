@@ -51,13 +51,13 @@ def may_be_used_otherwise(
     """True if more than the imports of programs may lead to a module: its name, for example."""
     own = [each for each in project.python_files if not project.is_secondary(each)]
     return (
-        _is_packaged(path, project, matches)
+        is_for_others(path, project, matches)
         or any(matches(each, _IMPORTING) for each in own)
         or _is_named(path, project, imports, matches)
     )
 
 
-def _is_packaged(path: Path, project: Project, matches: Matching) -> bool:
+def is_for_others(path: Path, project: Project, matches: Matching) -> bool:
     """True if a folder around a module is a distribution that others install."""
     inside = len(path.relative_to(project.root).parts)
     folders = [
@@ -67,10 +67,10 @@ def _is_packaged(path: Path, project: Project, matches: Matching) -> bool:
             disk.is_file(folder / name) and matches(folder / name, _PACKAGED) for name in PACKAGING
         )
     ]
-    return any(_is_for_others(path, folder, project, matches) for folder in folders)
+    return any(_is_shown_to_others(path, folder, project, matches) for folder in folders)
 
 
-def _is_for_others(path: Path, folder: Path, project: Project, matches: Matching) -> bool:
+def _is_shown_to_others(path: Path, folder: Path, project: Project, matches: Matching) -> bool:
     """True if a page shows an import of the package, or its installation by a name.
 
     Without pages nothing is known of who uses it.

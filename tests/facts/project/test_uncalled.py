@@ -13,6 +13,10 @@ from tests.context import python_file, recording
 MAIN = "import models\nif __name__ == '__main__':\n    models.used()\n"
 USED = "def used():\n    return 1\n"
 SCORE = "def score(x):\n    return x\n"
+SHOWN = {
+    "setup.py": "from setuptools import setup\n\nsetup(name='models')\n",
+    "README.md": "```sh\npip install models\n```\n",
+}
 CASES = [
     ("nothing names it", SCORE, {"main.py": MAIN}, True),
     ("a comment names it", f"# see score\n{SCORE}", {"main.py": MAIN}, True),
@@ -22,6 +26,14 @@ CASES = [
     ("another file calls it", SCORE, {"main.py": f"{MAIN}    models.score(1)\n"}, False),
     ("a table names it", SCORE, {"main.py": f"{MAIN}    print('score')\n"}, False),
     ("a page names it", SCORE, {"main.py": MAIN, "README.md": "Call `score(x)`.\n"}, False),
+    ("its package is for others", SCORE, {**SHOWN, "main.py": MAIN}, False),
+    (
+        "its package is for itself",
+        SCORE,
+        {**SHOWN, "README.md": "pip install -e .\n", "main.py": MAIN},
+        True,
+    ),
+    ("private in its package", SCORE.replace("score", "_score"), {**SHOWN, "main.py": MAIN}, True),
     ("there is no program", SCORE, {"main.py": "import models\nmodels.used()\n"}, False),
     ("the program is another one", SCORE, {"main.py": MAIN.replace("models", "others")}, False),
     ("decorated", f"from lib import register\n@register\n{SCORE}", {"main.py": MAIN}, False),
