@@ -59,6 +59,7 @@ def test_a_long_text(name: str, tmp_path: Path) -> None:
     [
         (own_commands._SCRIPT, "a" * MANY),
         (own_commands._SECTION, "console_scripts=[" * (MANY // 17)),
+        (own_commands._SECTION, "console_scripts = " * (MANY // 18)),
         (own_commands._SECTION, "[project.scripts]" * (MANY // 17)),
         (namespaces._HIDDEN, "eval(x " * (MANY // 7)),
         (namespaces._DEFINITION, "async def " * (MANY // 10)),
@@ -72,6 +73,7 @@ def test_a_long_text(name: str, tmp_path: Path) -> None:
         *(
             "scripts",
             "console scripts",
+            "console scripts of setup.cfg",
             "sections",
             "holders",
             "a long holder",

@@ -15,8 +15,9 @@ from precision_lint.project import disk
 _SECTION = regex(
     r"\[(?:project|tool\.poetry)\.scripts\]([^\[]{0,20000})"
     r"|\bconsole_scripts[\"']?[ \t]*[:=][ \t]*"
-    r"(?:\[([^\]]{0,20000})\]|((?:[^\n]*\n)(?:[ \t]+[^\n]*\n|\n)*))"
+    r"(?:\[([^\]]{0,20000})|([^\n]*\n?(?:[ \t]+[^\n]*\n|\n)*))"
 )
+"""Whatever follows a heading matches, so that no character is read twice."""
 _SCRIPT = regex(
     r"""(?<![\w.-])([\w.-]+)["']?[ \t]*=[ \t]*["']?"""
     r"""([A-Za-z_][\w.]*)(?::([A-Za-z_]\w*)[\w.]*)?["']?[ \t]*(?=[,\n\r#\[]|$)"""
