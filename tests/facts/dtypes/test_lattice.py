@@ -255,6 +255,28 @@ def test_join_is_the_least_upper_bound(one: Value, two: Value, more: Value) -> N
     assert is_at_most(join(one, two), bound)
 
 
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (Instance(CLASSES[0]), NonTensor(scalar=True)),
+        (FunctionValue(FUNCTIONS[0]), Symbol("torch.add")),
+        (Condition("x > 0"), Constant(1)),
+        (Constant(None), Instance(CLASSES[0])),
+        (Sequence(BF16), FunctionValue(FUNCTIONS[0])),
+        (Sequence(BF16), BF16),
+        (Instance(CLASSES[0]), Instance(CLASSES[1])),
+    ],
+)
+def test_a_field_of_two_sorts(one: Value, two: Value) -> None:
+    kind = CLASSES[0]
+    left, right = (Instance(kind, (("x", each),)) for each in (one, two))
+    for law in (test_join_is_an_upper_bound, test_join_is_commutative):
+        law.hypothesis.inner_test(left, right)
+    for each in (ClassObject(CLASSES[1]), Instance(kind, (("x", Tensor()),)), Instance(kind)):
+        test_join_is_associative.hypothesis.inner_test(left, right, each)
+        test_join_is_the_least_upper_bound.hypothesis.inner_test(left, right, each)
+
+
 def test_an_attribute_that_is_a_tensor_or_a_function_is_open() -> None:
     kind, function = CLASSES[0], FunctionValue(FUNCTIONS[0])
     of_function, of_tensor = Instance(kind, (("x", function),)), Instance(kind, (("x", BF16),))

@@ -329,9 +329,10 @@ _Flat = (
     | Constant
     | Condition
     | NonTensor
-    | Variable
+    | Unknown
     | AutocastContext
 )
+"""What holds no object."""
 
 
 def _without_objects(value: _V, depth: int = 1) -> _V:
@@ -341,14 +342,38 @@ def _without_objects(value: _V, depth: int = 1) -> _V:
     """
     match value:
         case Instance(fields=fields):
-            kept = _Flat | Instance if depth else _Flat
-            shallow = [(name, one) for name, one in fields if isinstance(one, kept)]
+            shallow = [(name, one) for name, one in fields if _is_shallow(one, depth)]
             return replace(
                 value, fields=tuple((name, _without_objects(one, 0)) for name, one in shallow)
             )
         case FunctionValue(receiver=Instance() as receiver):
             return replace(value, receiver=_without_objects(receiver, depth))
     return value
+
+
+def _is_shallow(value: Value, depth: int) -> bool:
+    if isinstance(value, Mixed):
+        has_container = value.sequence is not None or value.mapping is not None
+        return not has_container and not _is_object(value)
+    return isinstance(value, _Flat | Instance if depth else _Flat)
+
+
+def _is_object(value: Value) -> bool | None:
+    """Whether a field holds an object, a function or a container, and no tensor or number.
+
+    None for what a field holds before it is set. Fields of both sorts are not joined: what is left
+    of the object would depend on which of three values meet first (`_without_objects`).
+    """
+    match value:
+        case Bottom() | Constant(None):
+            return None
+        case Mixed(tensor=None, array=array, other=None):
+            return array is None
+        case Mixed(tensor=None, other=other):
+            return not isinstance(other, _Flat)
+        case Mixed():
+            return False
+    return not isinstance(value, _Flat)
 
 
 def _join_members(left: _Member, right: _Member) -> _Member | None:
@@ -387,18 +412,20 @@ def _join_instances(left: Instance, right: Instance) -> Instance:
             each or Tensor(caller_chosen=True) for each in (left.parameters, right.parameters)
         )
         parameters = join_tensors(one, other)
-    # of an attribute that only one of them has been given, the class says more; one that is a
-    # function in the other is lost where they are one of several values: see `_without_objects`
+    # of an attribute that only one of them has been given, the class says more; and so it does
+    # where one has a tensor and the other an object, or where nothing is known of both objects
     values, others = dict(left.fields), dict(right.fields)
-    known = {
-        name
+    sorts = {
+        name: {_is_object(values[name]), _is_object(others[name])} - {None}
         for name in values.keys() & others.keys()
-        if isinstance(values[name], _Flat | Instance) is isinstance(others[name], _Flat | Instance)
     }
+    of_one_sort = {name for name, each in sorts.items() if len(each) < 2}
     one_fields, other_fields = (
-        {name: value for name, value in each.fields if name in known} for each in (left, right)
+        {name: value for name, value in each.fields if name in of_one_sort}
+        for each in (left, right)
     )
-    fields = _join_items(one_fields, other_fields, UNKNOWN)
+    joined = _join_items(one_fields, other_fields, UNKNOWN)
+    fields = tuple((name, one) for name, one in joined if sorts[name] <= {_is_object(one)})
     cast = _one_of(left.cast, right.cast)
     widens = left.widens and right.widens
     return Instance(left.definition, fields, parameters, widens, cast, left.kin | right.kin)
