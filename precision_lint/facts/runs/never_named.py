@@ -30,13 +30,20 @@ _NEAR = 200
 _PAGES = frozenset({".md", ".mdx", ".markdown", ".rst", ".txt"})
 _GIVEN = r"(?:(?<![\w/-])--?\w[\w-]*|\.(?:py|sh)\b[^\n]*|=)[ \t=]*[\"'`]?[\w./-]*"
 """What stands before the name of a file that an option, a program or a variable gets."""
+_BUILDING = frozenset({"setup.py", "setup.cfg", "pyproject.toml"})
 _LEFT_OUT = regex(r"\bexclude[ \t]*=[ \t]*\[[^\]]*\]")
 """The folders that a package is made without."""
+_LETTER = regex(r"[^\W_]")
 _HEADING = regex(r"^[ \t]*#[^\n]*", re.MULTILINE)
 """Of a page; in its code such a line is a comment."""
 _HOLE = regex(
     r"\{[^{}]*\}|\$\{[^{}]*\}|\$\w+|\$\([^()]*\)|%\(?\w*\)?[sdr]|\*+|\?|<[^<>]*>|\[[^\[\]]*\]"
 )
+_COMMAND = regex(
+    r"(?:^|[;&|(]|\b(?:nohup|exec|time|then|do|srun)\b)[ \t]*(?:\w+=\S*[ \t]+)*(?=\w)",
+    re.MULTILINE,
+)
+"""What is before the name of a command in a script: `deepspeed train.py` names no folder."""
 _OF_CONFIGURATIONS = regex(
     r"deepspeed|accelerate|zero|conf|cfg|(?<![a-z])ds(?![a-z])", re.IGNORECASE
 )
@@ -117,6 +124,8 @@ def _may_name(text: str, other: Path, path: Path, project: Recording) -> bool:
     if path.suffix in text and any(_may_become(*each, path) for each in _made(text, path.suffix)):
         return True
     folder = path.parent.name if path.parent != project.root else ""
+    if other.name in _BUILDING and path.parent.parent != other.parent:
+        return False  # it names packages, by their paths from its own folder
     return bool(folder) and folder in text and _has_folder(text, other, folder)
 
 
@@ -152,7 +161,7 @@ def _may_become(name: str, around: str, path: Path) -> bool:
     pattern = ".*".join(map(re.escape, last.split("\0"))) if last else ".*"
     if re.fullmatch(pattern, path.stem) is None:
         return False
-    if last.strip("\0"):
+    if _LETTER.search(last):  # `{model}_{run}.json` has none of its own
         return True
     folder = folders.rpartition("/")[2]
     if folder.strip("\0."):
@@ -166,7 +175,9 @@ def _has_folder(text: str, other: Path, folder: str) -> bool:
     if other.suffix in _PAGES:
         pattern = rf"{own}/[$*{{<%]"
     elif kind_of(other) in ("python", "json", "notebook"):
-        pattern = rf"{own}(?:/?[\"']|/[$*{{%])"
+        pattern = rf"{own}(?:/?[\"'](?![\"']{{2}})|/[$*{{%])"  # a docstring may end with the word
     else:
-        pattern = rf"{own}/?(?:[\"'\s;)$*{{%]|$)"
+        pattern = rf"(?<!\0){own}/?(?:[\"'\s;)$*{{%]|$)"
+        if kind_of(other) in ("shell", "makefile"):
+            text = _COMMAND.sub(r"\g<0>\0", text)
     return re.search(pattern, text, re.MULTILINE) is not None
