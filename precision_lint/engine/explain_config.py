@@ -35,6 +35,7 @@ from precision_lint.facts.runs.reasons import with_reasons
 from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.roles import distinct, with_keys
 from precision_lint.facts.runs.shown import as_shown
+from precision_lint.facts.runs.takers import word_of
 from precision_lint.facts.runs.understood import understood, written_at
 from precision_lint.facts.runs.unread import Unread, unread
 from precision_lint.facts.runs.untaken_options import untaken
@@ -191,10 +192,14 @@ def _by_keys_alone(readings: Iterable[EffectiveConfig]) -> Iterator[Unread]:
 
 
 def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
-    """The run; of a file that its keys alone give to a framework, whether any file names it.
+    """The run; of a file that its keys alone give to a framework, whether any file names it, and of
+    one that they give to a program, by which word that takes it.
 
     What programs read to call classes of a framework may get there or not.
     """
+    source = run.source
+    if run.is_by_keys and isinstance(source, CallSource) and source.code is not run.file:
+        return replace(run, taken_by=word_of(source.code.text.path, run.file, facts))
     is_for_classes = is_of_classes(run.framework) and bool(run.framework.reach)
     is_file = isinstance(run.source, MappingSource) and not is_for_classes
     is_by_keys = run.is_by_keys and is_file

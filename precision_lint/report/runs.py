@@ -83,6 +83,7 @@ def signature(explained: Explained) -> tuple[object, ...]:
         reading.is_unnamed,
         reading.is_described,
         reading.is_unread,
+        reading.taken_by,
     )
 
 
@@ -167,8 +168,10 @@ def head(explained: Explained, report: Report) -> str:
     version = f" ({framework.library} {release})" if release else ""
     started = _started(explained.program, report)
     if explained.reader is not None:
-        perhaps = "perhaps " if explained.reading.is_by_keys else ""
-        started = f", {perhaps}read by {report.relative(explained.reader)}"
+        reading = explained.reading
+        perhaps = "perhaps " if reading.is_by_keys and not reading.taken_by else ""
+        given = f" if its {reading.taken_by} names it" if reading.taken_by else ""
+        started = f", {perhaps}read by {report.relative(explained.reader)}{given}"
     if explained.only_if:
         started += ONLY_IF + cut(explained.only_if)
     return report.ink.visible(f"{where}: {framework.name}{version}{started}")
@@ -343,6 +346,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "named_nowhere": reading.is_unnamed,
         "named_in_texts_alone": reading.is_described,
         "unread_by_program": reading.is_unread,
+        "taken_by": reading.taken_by or None,
         **whole(explained.place),
         "settings": [
             {

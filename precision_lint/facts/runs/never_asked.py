@@ -32,6 +32,7 @@ from precision_lint.facts.runs.loads import (
 )
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
 from precision_lint.facts.runs.roles import with_keys
+from precision_lint.facts.runs.takers import done_if_taken
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.unknown_loads import may_load
 from precision_lint.facts.runs.unread import Unread
@@ -81,6 +82,9 @@ def never_asked(rest: Unread, project: Recording) -> EffectiveConfig | None:
     members = {id(one.origin.entry): one for one in rest.settings if isinstance(one.origin, Member)}
     wanted = frozenset(keys for entry in members for keys in ways.get(entry, ()))
     known = _what_is_done(file, wanted, project) if wanted else None
+    taken = done_if_taken(file, wanted, project) if wanted and known is None else None
+    if taken is not None:
+        known = taken[1]
     found = {
         entry: one
         for entry, one in members.items()
@@ -98,9 +102,11 @@ def never_asked(rest: Unread, project: Recording) -> EffectiveConfig | None:
         name = f"loaded in {place.path.name}, line {place.start.row} ({keys})"
         given[name] = replace(one, value=NOT_READ, is_derived=True, used_at=used_at)
     span = file.documents[0].span
-    source = RolesSource(file, span, None, given, file, Span(0, 0), (*found.values(),))
+    code = project.config_files.at(taken[0].program) if taken is not None else None
+    source = RolesSource(file, span, None, given, code or file, Span(0, 0), (*found.values(),))
     table = with_keys(frameworks()[_PYTORCH], given)
-    return EffectiveConfig(replace(table, conflicts=(), links=()), source)
+    is_by_keys = taken is not None
+    return EffectiveConfig(replace(table, conflicts=(), links=()), source, is_by_keys=is_by_keys)
 
 
 def is_never_loaded(file: ParsedConfig, project: Recording) -> bool:

@@ -173,13 +173,16 @@ class Purposes:
             use, run = rows[0]
             places = {(each.sink.file.text.path, each.sink.node.lineno) for each, _ in rows}
             having = {each.program.path for _, each in rows}
-            if len(places) > 1 or having != {*self._mentioning(use.settings[0].name, programs)}:
+            if len(places) > 1 or not having.issuperset(
+                self._mentioning(use.settings[0].name, programs)
+            ):
                 continue
             if len(rows) > 1:  # which of them runs is not known
                 run = self._run(use.sink.file.text.path, rest)
             by_program.setdefault(run.program.path, []).append((use, run))
         for rows in by_program.values():
-            yield from _shown_with([use for use, _ in rows], rows[0][1])
+            for reading in _shown_with([use for use, _ in rows], rows[0][1]):
+                yield replace(reading, is_by_keys=True)
 
     def _mentioning(self, name: str, programs: Iterable[Path]) -> Iterator[Path]:
         """The programs that mention a setting: what each has it for must be seen."""

@@ -28,6 +28,7 @@ from precision_lint.facts.runs.opened_files import opens_others
 from precision_lint.facts.runs.own_options import options_alone
 from precision_lint.facts.runs.program_files import is_elsewhere, programs_of, takes_words
 from precision_lint.facts.runs.records import is_record
+from precision_lint.facts.runs.takers import takers
 from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.runs.witnesses import (
@@ -136,20 +137,25 @@ def _including(file: ParsedConfig, project: Recording) -> dict[Path, None]:
 
 def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """The programs that load such files and mention most of the keys of one, which nothing else
-    tells apart: the one that mentions most of them first. None if something leads to one.
+    tells apart: the one that mentions most of them first. Else those that are seen to read most of
+    what is in the file, if a word gives it to them. None if something leads to one.
     """
     return file.fact(likely_readers, lambda: _likely_readers(file, project))
 
 
 def _likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
-    keys = keys_of(file, project)
-    if not keys.precise or is_record(file, project):
+    if not all_keys(file).precise or is_record(file, project):
         return ()
     if possible_readers(file, project) or _including(file, project):
         return ()
     if tools_given(file.text.path, project):
         return ()
-    if _has_more_programs(file.text.path, project):
+    return _mentioning_most(file, project) or tuple(one.program for one in takers(file, project))
+
+
+def _mentioning_most(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
+    keys = keys_of(file, project)
+    if not keys.precise or _has_more_programs(file.text.path, project):
         return ()
     around = _around(_near(keys, file, project, _LIKELY_CLEAR), file.text.path, project)
     near = [row for row in around if row.share >= _LIKELY_SHARE]

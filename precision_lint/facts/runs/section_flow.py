@@ -12,10 +12,12 @@ from collections.abc import Sequence
 
 from precision_lint.facts.runs.key_paths import MOST_LEAD, At, is_start
 from precision_lint.facts.runs.loads import may_mean, names_said
+from precision_lint.facts.runs.plain_copies import is_plain_copy
 from precision_lint.facts.runs.section_holders import SectionHolders
 from precision_lint.facts.runs.table_uses import (
     CHANGING_METHODS,
     JOINING,
+    OF_TEXTS,
     READING_METHODS,
     SAME,
     SAME_METHODS,
@@ -104,6 +106,11 @@ class SectionFlow(SectionHolders):
                     self.hold(parent, file, at)
                 else:
                     self._kept_in(parent, name, file, at)
+            case ast.DictComp(key=name, value=value) if value is node:
+                whole = _as_entry_of(at, name, parent)
+                self.hold(parent, file, whole)
+                if whole is None:
+                    self._end(at)
             case (
                 ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.If() | ast.While() | ast.Assert()
                 | ast.Expr() | ast.FormattedValue() | ast.Delete()
@@ -127,7 +134,7 @@ class SectionFlow(SectionHolders):
             self._loop_over(call, file, at, is_paired=name == "items")
         elif name in SAME_METHODS:
             self.hold(call, file, at)
-        elif name not in CHANGING_METHODS:
+        elif name not in CHANGING_METHODS and name not in OF_TEXTS:
             self._end(at)
 
     def _entry(self, node: ast.Subscript, key: ast.expr, file: ParsedPython, at: At) -> None:
@@ -234,6 +241,9 @@ class SectionFlow(SectionHolders):
         functions = self._functions(call, file)
         if not functions or any(isinstance(each, ast.Starred) for each in call.args):
             self._end(at)
+            return
+        if all(is_plain_copy(function) for _, function in functions):
+            self.hold(call, file, at)
             return
         for home, function in functions:
             names = given_by_position(function, home)
@@ -367,6 +377,19 @@ class SectionFlow(SectionHolders):
                 self._bind(targets[item[0]], file, at)
             case _:
                 self._end(at)
+
+
+def _as_entry_of(at: At, name: ast.expr, made: ast.DictComp) -> At | None:
+    """What a table stands for that is made of the entries of a section, under their own names:
+    `{str(k): v for k, v in config.items()}`; None if they may get others.
+    """
+    if isinstance(name, ast.Call) and callee_name(name) == "str" and len(name.args) == 1:
+        name = name.args[0]
+    match made.generators, name:
+        case [ast.comprehension(target=ast.Tuple(elts=[ast.Name(id=own), _]))], ast.Name(id=said):
+            if own == said and at.keys[-1:] == (None,) and not at.lead:
+                return At(at.keys[:-1])
+    return None
 
 
 def _is_changed(node: ast.expr, file: ParsedPython) -> bool:

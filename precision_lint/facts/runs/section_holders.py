@@ -21,8 +21,36 @@ from precision_lint.model.finding import Place
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo, cached_property
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.syntax import dotted, parameters
 from precision_lint.source.python.syntax_tree import syntax_tree
+
+
+def _is_local(read: ast.Name, file: ParsedPython) -> bool:
+    """True for a variable of a function that has the name of a global one."""
+    syntax, name = syntax_tree(file), read.id
+    function = syntax.function(read)
+    while function is not None:
+        if any(each.arg == name for each in parameters(function.args)):
+            return True
+        if syntax.stores(function, name):
+            reads = syntax.reads(function, name)
+            return not any(isinstance(each, ast.Global) for each in reads)
+        function = syntax.function(function)
+    return False
+
+
+def _is_before(read: ast.Name, store: ast.Name, file: ParsedPython) -> bool:
+    """True for a read of a variable that certainly runs before an assignment of it, and not again:
+    `with open(config) as stream: config = json.load(stream)`.
+    """
+    syntax = syntax_tree(file)
+    function = syntax.function(store)
+    if syntax.function(read) is not function:
+        return False
+    around = set(syntax.within_function(store))
+    is_looped = any(isinstance(each, ast.For | ast.AsyncFor | ast.While) for each in around)
+    own = next(each for each in syntax.around(store) if isinstance(each, ast.stmt))
+    return not is_looped and (read.lineno, read.col_offset) < (own.lineno, own.col_offset)
 
 
 @frozen(eq=False, slots=False)
@@ -58,9 +86,11 @@ class SectionHolders(Memo):
 
     def read(self, name: str, scope: ast.AST, file: ParsedPython, at: At | None) -> None:
         """A variable of a scope stands for a section."""
+        is_global = isinstance(scope, ast.Module)
         for each in syntax_tree(file).reads(scope, name):
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
-                self.hold(each, file, at)
+            match each:
+                case ast.Name(ctx=ast.Load()) if not (is_global and _is_local(each, file)):
+                    self.hold(each, file, at)
 
     def _end(self, at: At) -> None:
         """What gets a section may read all of it."""
@@ -106,7 +136,13 @@ class SectionHolders(Memo):
             isinstance(each, ast.Global) for each in syntax.reads(scope, name)
         )
         is_outer = not is_global and not syntax.stores(scope, name)
-        self.read(name, syntax.tree if is_global or is_outer else scope, file, at)
+        if is_global or is_outer:
+            self.read(name, syntax.tree, file, at)
+        else:
+            for each in syntax.reads(scope, name):
+                match each:
+                    case ast.Name(ctx=ast.Load()) if not _is_before(each, target, file):
+                        self.hold(each, file, at)
         key = (file.text.path, name), at
         if is_global and key not in self._bound:
             self._bound.add(key)

@@ -28,6 +28,10 @@ READING_METHODS = frozenset({"get", "pop", "setdefault"})
 """Methods of a table that give one entry."""
 CHANGING_METHODS = frozenset({"update", "keys", "clear", "append", "extend", "insert", "freeze"})
 """Methods of a table that read none of its values."""
+OF_TEXTS = frozenset({
+    "lower", "upper", "strip", "split", "startswith", "endswith", "replace", "format", "title",
+})  # fmt: skip
+"""Methods of texts, which no table has."""
 SAME = regex(
     r"(?i:(?:ordered|easy|dot|attr|attribute|default|config)?dict|edict|dotmap|munch(?:ify)?|box"
     r"|addict|simplenamespace|namespace)"

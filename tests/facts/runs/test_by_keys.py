@@ -137,7 +137,7 @@ def test_a_precision_that_the_program_gives_itself_is_none_of_the_file(
     out = run("explain-config", cwd=project(tmp_path, files)).out
     of_file = [row for row in out.splitlines() if row.startswith("conf/b.yaml")]
     is_unread = "nothing reads it (loaded, train.py:5)  conf/b.yaml:8" in out
-    assert is_unread is (bool(argument) and not is_given)
+    assert is_unread is not is_given
     assert all((BY_KEYS not in row) == (is_given or is_unread) for row in of_file)
     assert of_file
 

@@ -406,10 +406,11 @@ def test_a_module_that_parses_for_others_is_no_program_of_its_folder(tmp_path: P
 
 def test_of_very_many_programs_none_is_named_without_a_witness(tmp_path: Path) -> None:
     files = {"conf/a.yaml": FILE, "train.py": PROGRAM}
+    unseen = PROGRAM.replace("open(sys.argv[1])", "open(pick(sys.argv))")
     tool = "import yaml\nmain(yaml.load(__main__))\n"
     others = {f"tool{number}.py": tool for number in range(40)}
     (beside := tmp_path / "beside").mkdir()
-    assert UNKNOWN in explained(beside, files | others)
+    assert UNKNOWN in explained(beside, files | {"train.py": unseen} | others)
     (alike := tmp_path / "alike").mkdir()
     named = {"conf/half.yaml": FILE, "half.py": PROGRAM}
     assert "read by half.py" in explained(alike, named | others)
