@@ -119,7 +119,7 @@ def _text(path: Path, project: Recording) -> str:
 
 def _may_name(text: str, other: Path, path: Path, project: Recording) -> bool:
     """True if the text of a file may name another file, or the folder to choose it from."""
-    if path.stem in text and _has_stem(text, other, path):
+    if path.stem in text and _has_stem(text, other, path, project):
         return True
     if path.suffix in text and any(_may_become(*each, path) for each in _made(text, path.suffix)):
         return True
@@ -129,15 +129,33 @@ def _may_name(text: str, other: Path, path: Path, project: Recording) -> bool:
     return bool(folder) and folder in text and _has_folder(text, other, folder)
 
 
-def _has_stem(text: str, other: Path, path: Path) -> bool:
+def _has_stem(text: str, other: Path, path: Path, project: Recording) -> bool:
     """True for a name with its suffix, and for one without that is a word of its own: Hydra and
     others add the suffix.
     """
-    if path.name in text:
+    if any(not _is_another(each, other, path, project) for each in _named_in(path.name, text)):
         return True
     before = r"[\"'/]" if kind_of(other) in ("python", "json", "notebook") else r"(?:^|[\"'/=\s:`])"
     after = r"(?:$|[\"'\s,;)`\\])"
     return re.search(rf"{before}{re.escape(path.stem)}{after}", text, re.MULTILINE) is not None
+
+
+def _named_in(name: str, text: str) -> Iterator[str]:
+    """The words of a text that end in the name of a file; the name alone, where what is before it
+    is put together.
+    """
+    for match in re.finditer(re.escape(name), text):
+        before = text[max(0, match.start() - _LONGEST_NAME) : match.start()]
+        rest = before.rstrip(_OF_PATHS)
+        yield name if rest.endswith(("}", ")", "~")) else before[len(rest) :] + name
+
+
+def _is_another(word: str, other: Path, path: Path, project: Recording) -> bool:
+    """True for the path of another file with the same name: `scripts/zero2.json` beside
+    `scripts/small/zero2.json`.
+    """
+    found = project.config_files.find(word, other) if "/" in word else None
+    return found not in (None, path)
 
 
 def _made(text: str, suffix: str) -> Iterator[tuple[str, str]]:
@@ -151,7 +169,8 @@ def _made(text: str, suffix: str) -> Iterator[tuple[str, str]]:
             yield name, text[max(0, start - _NEAR) : end + _NEAR]
 
 
-_OF_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-{}$*?%[]:<>"
+_OF_PATHS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-"
+_OF_NAMES = f"{_OF_PATHS}{{}}$*?%[]:<>"
 
 
 def _may_become(name: str, around: str, path: Path) -> bool:
