@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.hardware.on_cuda import holds_on_cuda
 from precision_lint.facts.runs.around_reads import is_within
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
@@ -120,6 +121,11 @@ def use_of(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
             evaluator.value(sink.enabled, sink.file) if sink.enabled is not None else Known(True)
         )
     )
+    on_device = ""
+    if enabled is None and sink.enabled is not None:
+        rest, on_device = _without_device(sink.enabled, sink.file)
+        enabled, of_switch = evaluator.noting(lambda: _all_of(rest, sink.file, evaluator))
+        on_device = on_device if enabled is not None and enabled.value else ""
     dtype, of_dtype = evaluator.noting(
         lambda: (
             evaluator.value(sink.dtype, sink.file) if sink.dtype is not None else Known(sink.plain)
@@ -141,8 +147,31 @@ def use_of(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
         given = (one for one in switched_on if not isinstance(one.origin, CodePlace))
         written = next(given, written)
     open_ones = undecided(sink.node, sink.file, evaluator) if state is None else ()
-    only_if = next((condition.shown for condition in open_ones), "")
-    return Use(sink, value, state is True, settings, written, only_if=only_if)
+    only_if = next((condition.shown for condition in open_ones), on_device)
+    is_certain = state is True and not on_device
+    return Use(sink, value, is_certain, settings, written, only_if=only_if)
+
+
+def _without_device(node: ast.expr, file: ParsedPython) -> tuple[Sequence[ast.expr], str]:
+    """The parts of a condition that have to hold beside a GPU, and what it asks of the device:
+    `use_amp and device.type == "cuda"`. None of either if it asks nothing.
+    """
+    match node:
+        case ast.BoolOp(op=ast.And(), values=values):
+            asked = [one for one in values if holds_on_cuda(one, syntax_tree(file)) is True]
+            if 0 < len(asked) < len(values):
+                shown = " and ".join(map(ast.unparse, asked))
+                return [one for one in values if one not in asked], shown
+    return (), ""
+
+
+def _all_of(parts: Sequence[ast.expr], file: ParsedPython, evaluator: Evaluator) -> Known | None:
+    """What parts of a condition give that all have to hold; None if one is not known."""
+    found = [evaluator.value(one, file) for one in parts]
+    known = [one for one in found if one is not None]
+    if not known or len(known) < len(found):
+        return None
+    return next((one for one in known if not one.value), known[0])
 
 
 def _is_of_precision(setting: Occurrence) -> bool:
