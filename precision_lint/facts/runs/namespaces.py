@@ -190,10 +190,23 @@ def _are_seen(program: Program) -> bool:
     texts = texts_of(program)
     if not texts or any(map(_HIDDEN.search, texts)):
         return False
-    if not any(map(_parsed, program.files)) or not program.calls("ArgumentParser"):
+    handed = _handed(program)
+    if not all(isinstance(each, ast.Name) for each in handed):
+        return False
+    is_parsed = bool(handed) or any(map(_parsed, program.files))
+    if not is_parsed or not program.calls("ArgumentParser"):
         return False
     defined = _defined(program)
     return all(_is_seen_in(file, names, defined) for file, names in _named(program))
+
+
+def _handed(program: Program) -> Sequence[ast.expr | None]:
+    """What the functions of a program are assigned to that return what a parser returns; None for
+    a call whose value has no name.
+    """
+    names = {name for file in program.files for name in _parsing(file)}
+    calls = ((file, call) for name in sorted(names) for file, call in program.calls(name))
+    return [_target(call, syntax_tree(file)) for file, call in calls]
 
 
 def _is_saved(program: Program) -> bool:
@@ -236,7 +249,8 @@ def _named(program: Program) -> Sequence[tuple[ParsedPython, frozenset[str]]]:
 
 
 def _names(program: Program) -> Iterator[tuple[ParsedPython, frozenset[str]]]:
-    everywhere = _NAMESPACES.union(*map(_parsed, program.files))
+    handed = (name for one in _handed(program) if one is not None and (name := last_name(one)))
+    everywhere = _NAMESPACES.union(*map(_parsed, program.files), handed)
     own: dict[Path, set[str]] = {}
     for _ in range(_MOST_ROUNDS):
         before = (everywhere, sum(map(len, own.values())))
@@ -364,6 +378,17 @@ def _parsed(file: ParsedPython) -> tuple[str, ...]:
             first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
             found.append(last_name(first))
     return tuple(filter(None, found))
+
+
+@fact
+def _parsing(file: ParsedPython) -> tuple[str, ...]:
+    """The functions of a file that return what a parser returns, which has no name there."""
+    syntax = syntax_tree(file)
+    returned = (
+        call for call in _parse_calls(syntax) if isinstance(syntax.parent(call), ast.Return)
+    )
+    functions = map(syntax.function, returned)
+    return tuple(one.name for one in functions if isinstance(one, FunctionDefinition))
 
 
 def _is_seen_in(file: ParsedPython, names: frozenset[str], defined: frozenset[str]) -> bool:

@@ -523,3 +523,47 @@ def test_an_option_with_several_names(
     for line, is_unread in (("pass", True), (f"print(args.{attribute})", False)):
         files = {"run.sh": f"python train.py {word}\n", "train.py": code.replace("{}", line)}
         assert (UNREAD_AT_HOME in explained(tmp_path, files)) is is_unread
+
+
+RETURNING = """\
+import argparse
+import tool
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--use-amp", action="store_true")
+    parser.add_argument("--lr")
+    return parser.parse_args()
+
+def train(config):
+    print(config.lr)
+
+{}
+"""
+
+
+def with_function(line: str) -> dict[str, str]:
+    return {"run.sh": "python train.py --use-amp\n", "train.py": RETURNING.format(line)}
+
+
+@pytest.mark.parametrize(
+    "line", ["args = options()\ntrain(args)", "given = options()\ntrain(given)\nprint(given.lr)"]
+)
+def test_a_function_that_returns_what_the_parser_makes(line: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, with_function(line))
+    assert "nothing reads it (option, train.py:6)" in out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tool.run(options())",
+        "given = options()\ntool.run(given)",
+        "tool.given = options()\ntool.run()",
+        "tool.run(**vars(options()))",
+        "given = vars(options())\ntool.run(given)",
+        "given = options() or tool.default()\ntool.run(given)",
+    ],
+)
+def test_and_hands_it_to_somebody(line: str, tmp_path: Path) -> None:
+    assert "nothing reads it" not in explained(tmp_path, with_function(line))
