@@ -3,7 +3,8 @@
 ## What it does
 Finds keys in a section in which the framework does not know them, such as a loss scale in the
 `bf16` section of a DeepSpeed file, usually copied from its `fp16` section. Which keys exist depends
-on the version: the linter uses the version that the project pins.
+on the version: the linter uses the version that the project pins. A file that nobody reads is left
+out, such as a DeepSpeed file that accelerate's file names with `distributed_type: MULTI_GPU`.
 
 Also finds options of a launch, such as `--fp16`, that the program's own parser does not have, if
 argparse makes it, all of its options are in sight, and nothing else takes words of the line.

@@ -28,6 +28,7 @@ from precision_lint.facts.frameworks.sources import (
 from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.copies import in_copies
 from precision_lint.facts.runs.declared_options import meant
+from precision_lint.facts.runs.named_in_vain import named_in_vain
 from precision_lint.facts.runs.never_asked import never_asked
 from precision_lint.facts.runs.never_named import naming_of
 from precision_lint.facts.runs.purposes import Purposes, of_torch, read_as_well
@@ -192,11 +193,13 @@ def _by_keys_alone(readings: Iterable[EffectiveConfig]) -> Iterator[Unread]:
 
 
 def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
-    """The run; of a file that its keys alone give to a framework, whether any file names it, and of
-    one that they give to a program, by which word that takes it.
+    """The run, with why nobody reads its file; of a file that its keys alone give to a framework,
+    whether any file names it, and of one that they give to a program, by which word that takes it.
 
     What programs read to call classes of a framework may get there or not.
     """
+    if (in_vain := named_in_vain(run, facts)) is not None:
+        return replace(run, in_vain=in_vain)
     source = run.source
     if run.is_by_keys and isinstance(source, CallSource) and source.code is not run.file:
         return replace(run, taken_by=word_of(source.code.text.path, run.file, facts))

@@ -58,6 +58,15 @@ class Lost:
 
 
 @frozen
+class Unused:
+    """A reference to a configuration that nobody reads, and the setting that decides it."""
+
+    name: str
+    reference: Effective
+    why: Effective
+
+
+@frozen
 class Explained:
     """One configuration as its framework reads it, with the configurations that it refers to."""
 
@@ -67,6 +76,7 @@ class Explained:
     settings: tuple[Effective, ...]
     links: tuple[tuple[str, Explained], ...]
     lost: tuple[Lost, ...]
+    unused: tuple[Unused, ...] = ()
     also_read: tuple[Occurrence, ...] = ()
     """The other settings of precision that the program was seen to read for these."""
 
@@ -186,9 +196,13 @@ def explained(reading: EffectiveConfig, project: Recording) -> Explained:
         for link in reading.framework.links
         if not link.merges and link.name not in reading.links and reading.may_link(link.name)
     ]
+    unused = tuple(
+        Unused(name, _effective(reading, reference.key), _effective(reading, why.key))
+        for name, reference, why in reading.unused
+    )
     release = project.release_of(reading.framework.library)
     also = tuple(_also_read(reading, settings))
-    return Explained(reading, release, tuple(settings), tuple(links), tuple(lost), also)
+    return Explained(reading, release, tuple(settings), tuple(links), tuple(lost), unused, also)
 
 
 def _also_read(reading: EffectiveConfig, settings: Sequence[Effective]) -> Iterator[Occurrence]:

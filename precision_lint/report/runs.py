@@ -14,6 +14,7 @@ from precision_lint.engine.explained import (
     Explanation,
     Run,
     Unexplained,
+    Unused,
     place_of,
     source_of,
 )
@@ -21,7 +22,7 @@ from precision_lint.facts.frameworks.sources import CallSource, CodePlace, Occur
 from precision_lint.facts.frameworks.verdicts import shown
 from precision_lint.facts.runs.roles import ONE_OF, ONLY_IF
 from precision_lint.facts.runs.understood import value_at
-from precision_lint.model.finding import Place
+from precision_lint.model.finding import Place, Related
 from precision_lint.report.ink import width
 from precision_lint.report.json_report import dumps, record, whole
 from precision_lint.report.model import Report
@@ -71,6 +72,7 @@ def signature(explained: Explained) -> tuple[object, ...]:
         (name, _apart(linked, explained), signature(linked)) for name, linked in explained.links
     )
     lost = tuple((one.name, str(one.reference.value)) for one in explained.lost)
+    unused = tuple((one.name, str(one.reference.value)) for one in explained.unused)
     is_call = isinstance(reading.source, CallSource)  # in a program of its own
     beneath = (explained.only_if,) if is_call else (*explained.beneath,)
     return (
@@ -78,12 +80,14 @@ def signature(explained: Explained) -> tuple[object, ...]:
         settings,
         links,
         lost,
+        unused,
         beneath,
         reading.is_by_keys,
         reading.is_unnamed,
         reading.is_described,
         reading.is_unread,
         reading.taken_by,
+        reading.in_vain,
     )
 
 
@@ -151,8 +155,14 @@ def _where(explained: Explained, report: Report) -> str:
 
 
 def head_of_run(run: Run, report: Report) -> str:
-    """Where a run is, who reads it, and whether anything but its keys shows that."""
+    """Where a run is, who reads it, and whether anything but its keys shows that; or why nobody
+    does.
+    """
     reading = run.explained.reading
+    if (why := reading.in_vain) is not None:
+        row = report.ink.visible(report.row(why.place))
+        message = report.ink.visible(why.message)
+        return f"{head(run.explained, report)}, without effect: {message} ({row})"
     shown = _UNREAD if reading.is_unread else ""
     if reading.is_by_keys and run.explained.reader is None:
         said = _DESCRIBED if reading.is_described else _BY_KEYS
@@ -227,6 +237,8 @@ def _body(
         yield from _body(linked, report, margin + "  ", is_further=is_further)
     for lost in explained.lost:
         yield f"{margin}{lost.name}: {lost_of(lost.reference, report)}"
+    for unused in explained.unused:
+        yield f"{margin}{unused.name}: {unused_of(unused, report)}"
 
 
 def value_of(one: Effective, report: Report) -> str:
@@ -277,6 +289,14 @@ def lost_of(reference: Effective, report: Report) -> str:
     if isinstance(reference.value, str):
         return report.ink.visible(f"{reference.value} is not found, {row}")
     return f"unknown until run time, {row}"
+
+
+def unused_of(unused: Unused, report: Report) -> str:
+    """`ds.json is not used: distributed_type = MULTI_GPU, a.yaml:2`."""
+    assert unused.reference.written is not None
+    name = str(unused.reference.value or source_of(unused.reference.written))
+    name = report.ink.visible(cut(name))
+    return f"{name} is not used: {value_of(unused.why, report)}, {origin_of(unused.why, report)}"
 
 
 def row_of(written: Occurrence, report: Report) -> str:
@@ -347,6 +367,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "named_in_texts_alone": reading.is_described,
         "unread_by_program": reading.is_unread,
         "taken_by": reading.taken_by or None,
+        "without_effect": _reason_record(reading.in_vain),
         **whole(explained.place),
         "settings": [
             {
@@ -370,7 +391,25 @@ def _record(explained: Explained) -> dict[str, object]:
             for lost in explained.lost
             if lost.reference.written
         ],
+        "unused": [
+            {
+                "link": unused.name,
+                "reference": _json_value(unused.reference.value),
+                "written": _written_record(unused.reference.written),
+                "because": {
+                    "key": unused.why.key.name,
+                    "value": _json_value(unused.why.value),
+                    "written": _written_record(unused.why.written),
+                },
+            }
+            for unused in explained.unused
+            if unused.reference.written and unused.why.written
+        ],
     }
+
+
+def _reason_record(why: Related | None) -> dict[str, object] | None:
+    return {"reason": why.message, **whole(why.place)} if why is not None else None
 
 
 def _written_record(written: Occurrence) -> dict[str, object]:

@@ -19,6 +19,7 @@ from precision_lint.report.runs import (
     position_of,
     row_of,
     unexplained_head,
+    unused_of,
     value_of,
 )
 
@@ -73,6 +74,8 @@ def _table(explained: Explained, report: Report) -> Iterator[str]:
         yield from _table(linked, report)
     for lost in explained.lost:
         yield f"**{lost.name}**: {lost_of(lost.reference, report)}\n\n"
+    for unused in explained.unused:
+        yield f"**{unused.name}**: {unused_of(unused, report)}\n\n"
 
 
 def _listed(kind: str, settings: Sequence[Occurrence], report: Report) -> Iterator[str]:

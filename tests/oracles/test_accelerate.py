@@ -100,6 +100,38 @@ def test_same_verdict_on_the_deepspeed_file(tmp_path: Path) -> None:
     assert 20 < refused < count - 20
 
 
+def is_given_on(folder: Path, *flags: str) -> bool:
+    """Whether a launch with `a.yaml` and the flags hands a DeepSpeed file on to the program."""
+    from accelerate.utils import launch as preparing
+
+    started = []
+    launchers = ("deepspeed_launcher", "simple_launcher", "multi_gpu_launcher")
+    words = ["--config_file", str(folder / "a.yaml"), *flags, "train.py"]
+    with mock.patch.multiple(launch, **dict.fromkeys(launchers, started.append)):
+        launch.launch_command(launch.launch_command_parser().parse_args(words))
+    (arguments,) = started
+    if arguments.use_deepspeed:
+        _, environment = preparing.prepare_deepspeed_cmd_env(arguments)
+    elif arguments.use_fsdp or arguments.multi_gpu:
+        environment = preparing.prepare_multi_gpu_env(arguments)
+    else:
+        _, environment = preparing.prepare_simple_launcher_cmd_env(arguments)
+    return "ACCELERATE_DEEPSPEED_CONFIG_FILE" in environment
+
+
+@pytest.mark.parametrize(
+    "flags", [(), ("--use_deepspeed",), ("--deepspeed_config_file", "ds.json")]
+)
+@pytest.mark.parametrize("kind", ["DEEPSPEED", "MULTI_GPU", "FSDP", "'NO'", "NO"])
+def test_who_uses_the_deepspeed_file(kind: str, flags: tuple[str, ...], tmp_path: Path) -> None:
+    pytest.importorskip("deepspeed")
+    text = WITH_DEEPSPEED.replace("DEEPSPEED", kind)
+    wrong = {"bf16": {"enabled": True, "auto_cast": True}, "zero_optimization": {"stage": 2}}
+    words = " ".join(["accelerate launch --config_file a.yaml", *flags, "train.py"])
+    found = errors(tmp_path, a__yaml=text, ds__json=wrong, run__sh=f"{words}\n", train__py="")
+    assert [one.code for one in found] == ["MP704"] * is_given_on(tmp_path, *flags)
+
+
 POLICIES = (
     "'bf16'", "'fp16'", "'fp32'", "'float16'", "'bfloat16'", "'no'",
     "{'param_dtype': torch.bfloat16, 'reduce_dtype': torch.float32}",

@@ -87,6 +87,8 @@ class Launch:
     """What is known of the variables that the program gets."""
     directory: str | None = None
     """Where a `cd` before it went to, seen from where the script is started; None if unknown."""
+    by_accelerate: bool = False
+    """It is started by `accelerate launch`: the words after the program are the program's."""
 
     @property
     def name(self) -> str:
@@ -127,20 +129,22 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
         return started
     span = Span(words[0].span.start, words[-1].span.end)
     own: tuple[Word, ...] = ()
+    by_accelerate = False
     for index, word in enumerate(words):
         text = word.text
         following = words[index + 1].text if index + 1 < len(words) else ""
         if (text.rpartition("/")[2], following) == _ACCELERATE or (
             text in _MODULE and following == "accelerate.commands.launch"
         ):
-            own = words[index + 2 :]
+            own, by_accelerate = words[index + 2 :], True
         if _is_given(words, index):
             continue
         if text.endswith(".py") and not _starts_another(words, index + 1):
-            return Launch(span, text, words[index + 1 :], own[: _length(own, words, index)])
+            before = own[: _length(own, words, index)]
+            return Launch(span, text, words[index + 1 :], before, by_accelerate=by_accelerate)
         if text in _MODULE and following and not _starts_more(words, index + 1):
-            length = _length(own, words, index)
-            return Launch(span, following, words[index + 2 :], own[:length])
+            before = own[: _length(own, words, index)]
+            return Launch(span, following, words[index + 2 :], before, by_accelerate=by_accelerate)
     first = words[0].text
     if _RUNNERS.fullmatch(first) or not _TOOL.fullmatch(first):
         return None

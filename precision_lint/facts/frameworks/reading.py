@@ -76,6 +76,8 @@ class EffectiveConfig:
     is_described: bool = False
     is_unread: bool = False
     taken_by: str = ""
+    in_vain: Related | None = None
+    """Why nobody reads the file, although something names it."""
 
     @property
     def file(self) -> ParsedConfig:
@@ -158,9 +160,11 @@ class EffectiveConfig:
 
     def is_closed_for(self, key: Key) -> bool:
         """True if a setting that is written nowhere is certainly not set."""
+        return not (self.is_open or self.file.is_excerpt or self._may_define(key))
+
+    def _may_define(self, key: Key) -> bool:
         sources = (self.source, *(other.source for other in self.fallbacks))
-        is_open = self.is_open or self.file.is_excerpt
-        return not is_open and not any(source.may_define(key) for source in sources)
+        return any(source.may_define(key) for source in sources)
 
     def is_absent(self, name: str) -> bool:
         """True if nothing sets it, for certain."""
@@ -176,7 +180,33 @@ class EffectiveConfig:
         return any(link.name == name and self._mentions(link) for link in self.framework.links)
 
     def _mentions(self, link: Link) -> bool:
-        return bool(link.key) and self.setting(link.key) is not None
+        is_named = bool(link.key) and self.setting(link.key) is not None
+        return is_named and self.without(link) is None
+
+    @property
+    def unused(self) -> Iterator[tuple[str, Setting, Setting]]:
+        """The links that nobody follows: the name, the setting that names the configuration, and
+        the one for which nobody reads it.
+        """
+        for link in self.framework.links:
+            reference = self.setting(link.key) if link.needs else None
+            why = self.without(link) if reference is not None else None
+            if reference is not None and reference.written is not None and why is not None:
+                yield link.name, reference, why
+
+    def without(self, link: Link) -> Setting | None:
+        """The setting for which nobody reads what a link leads to; None if somebody may."""
+        found: Setting | None = None
+        for name, value in link.needs.items():
+            key = self.key(name)
+            written = self.written(key)
+            if written is None and (self.is_open or self._may_define(key)):
+                return None
+            setting = self.setting(name) if written is not None else None
+            if setting is not None and setting.value in (None, value):
+                return None
+            found = found or setting
+        return found
 
 
 def _paths(source: Source) -> Iterator[Path]:

@@ -54,6 +54,7 @@ from precision_lint.facts.runs.giving_commands import given, given_beside
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.launcher_files import may_get
 from precision_lint.facts.runs.readers import candidates, is_sure, is_witnessed, readers
 from precision_lint.facts.runs.records import is_written_by_tool
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
@@ -356,7 +357,8 @@ class _Linker:
             yield reading
             return
         if not framework.reach:
-            yield replace(reading, is_by_keys=reading.is_by_keys and not self.is_named(file))
+            is_by_keys = reading.is_by_keys and not self.is_named(file, framework)
+            yield replace(reading, is_by_keys=is_by_keys)
             return
         if is_written_by_tool(file.text.path):
             return  # it says what a run had, and starts none
@@ -383,9 +385,11 @@ class _Linker:
         )
         yield replace(reading, framework=any_of_family(framework, named), is_by_keys=is_by_keys)
 
-    def is_named(self, file: ParsedConfig) -> bool:
-        """True if a command is seen to give a file to something."""
+    def is_named(self, file: ParsedConfig, framework: Framework) -> bool:
+        """True if a command is seen to give a file to something; that of a launcher to one."""
         path = file.text.path
+        if any(way.form == "launcher" for way in framework.ways):
+            return may_get(path, self.project)
         referring = self.project.config_files.referring(path)
         return any(one.script is not None for one in referring) or bool(given(path, self.project))
 
@@ -558,12 +562,13 @@ class _Linker:
             if is_read:
                 reading = replace(reading, fallbacks=(found, *reading.fallbacks))
             is_open = is_open or not is_read
+        reading = replace(reading, is_open=is_open)
         links = {**reading.links, "gpu": gpu} if gpu else {**reading.links}
         for link in (link for link in reading.framework.links if not link.merges):
             found = self.target(reading, link)
             if found is not None:
                 links[link.name] = self.linked(found, depth + 1, gpu)
-        return replace(reading, links=links, is_open=is_open)
+        return replace(reading, links=links)
 
     def with_program(self, reading: EffectiveConfig) -> EffectiveConfig:
         source = reading.source
@@ -598,7 +603,7 @@ class _Linker:
         if link.positional:
             return self.positional(source, to, link) if isinstance(source, CommandSource) else None
         setting = reading.setting(link.key) if link.key else None
-        if setting is None or setting.written is None:
+        if setting is None or setting.written is None or reading.without(link) is not None:
             return None
         match setting.written.value:
             case Mapping() as mapping:

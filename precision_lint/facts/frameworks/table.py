@@ -111,6 +111,8 @@ class Link:
     """What is not said here is taken from there."""
     fills: tuple[str, ...] = ()
     """Settings that are set there if they are absent: no default, no `aliases` count for them."""
+    needs: Mapping[str, object] = field(default_factory=dict)
+    """Settings of which one has its value, if any of them is said: else nobody reads it."""
 
 
 @frozen

@@ -25,6 +25,7 @@ from precision_lint.facts.frameworks.sources import (
 from precision_lint.facts.frameworks.table import Conflict, Repair
 from precision_lint.facts.frameworks.triggers import may_be_reported_in
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.named_in_vain import named_in_vain
 from precision_lint.facts.runs.started import started_programs
 from precision_lint.model.finding import (
     Applicability,
@@ -199,7 +200,13 @@ def _is_within(inner: Span, outer: Span) -> bool:
 
 
 def verdicts_of(run: EffectiveConfig, project: Recording) -> Iterator[Verdict]:
-    """The conflicts of a run, in any of its files."""
+    """The conflicts of a run, in any of its files; none of a file that nothing reads."""
+    for verdict in _verdicts_of(run, project):
+        if named_in_vain(run, project) is None:
+            yield verdict
+
+
+def _verdicts_of(run: EffectiveConfig, project: Recording) -> Iterator[Verdict]:
     for part in run.standalone:
         for conflict in part.framework.conflicts:
             if conflict.by_trainer and run.is_unread:

@@ -41,7 +41,7 @@ _LEAST_LETTERS = 5
 
 def given(path: Path, project: Recording) -> tuple[Path, ...]:
     """The programs that scripts and documents start with the name of a file."""
-    return tuple(dict.fromkeys(program for program, _ in _gifts(path, project)))
+    return tuple(dict.fromkeys(program for program, _ in gifts(path, project)))
 
 
 def given_beside(path: Path, program: Path, project: Recording) -> Mapping[str, Option | None]:
@@ -50,7 +50,7 @@ def given_beside(path: Path, program: Path, project: Recording) -> Mapping[str, 
     """
     rows = [
         {option.name.replace("-", "_"): option for option in options(_said(started))}
-        for one, started in _gifts(path, project)
+        for one, started in gifts(path, project)
         if one == program
     ]
     found: dict[str, Option | None] = {}
@@ -66,7 +66,7 @@ def _said(started: Launch) -> tuple[Word, ...]:
     return words[:-1] if words and not words[-1].text else words
 
 
-def _gifts(path: Path, project: Recording) -> tuple[tuple[Path, Launch], ...]:
+def gifts(path: Path, project: Recording) -> tuple[tuple[Path, Launch], ...]:
     """The programs that get a file, with the commands."""
     return project.config_files.once(("given to", path), lambda: tuple(_given(path, project)))
 

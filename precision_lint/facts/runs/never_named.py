@@ -8,7 +8,7 @@ What pages and comments say of a file gives it to nothing, but for commands in t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -18,7 +18,7 @@ from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.project.discovery import kind_of, unparsed
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.text.comments import comments
+from precision_lint.source.text.comments import without_comments
 from precision_lint.source.text.text import SourceText
 
 Naming: TypeAlias = Literal["nothing", "texts", "files"]
@@ -50,21 +50,24 @@ _OF_CONFIGURATIONS = regex(
 """Words for files of settings."""
 
 
-def naming_of(file: ParsedConfig, project: Recording) -> Naming:
-    """What may name a configuration in the project."""
+def naming_of(
+    file: ParsedConfig, project: Recording, besides: frozenset[Path] = frozenset()
+) -> Naming:
+    """What may name a configuration in the project, `besides` some files of it."""
     if file.python is not None or file.around is not None or file.masked is not None:
         return "files"
     path = file.text.path
-    return project.config_files.once(("naming of", path), lambda: _naming_of(path, project))
+    key = ("naming of", path, besides)
+    return project.config_files.once(key, lambda: _naming_of(path, besides, project))
 
 
-def _naming_of(path: Path, project: Recording) -> Naming:
+def _naming_of(path: Path, besides: frozenset[Path], project: Recording) -> Naming:
     others = [each for each in _files(project) if each != path]
     is_program = any(kind_of(each) == "python" for each in others)
     if not is_program or len(others) > _MOST_FILES:
         return "files"
     found: Naming = "nothing"
-    for other in others:
+    for other in (each for each in others if each not in besides):
         text = _text(other, project)
         if _may_name(text, other, path, project):
             if not _only_describes(text, other, path, project):
@@ -80,17 +83,16 @@ def _only_describes(text: str, other: Path, path: Path, project: Recording) -> b
     if next(typed_commands(text, path.name, other, project), None) is not None:
         return False
     if other.suffix in _PAGES:
-        rest = _HEADING.sub("", text)
-        given = _GIVEN + re.escape(path.name)
-        return path.name in text and re.search(given, rest) is None
+        return path.name in text and not given_in(text, path.name)
     kind = kind_of(other)
     if kind not in ("python", "shell", "yaml", "makefile"):
         return False
-    source = SourceText(other, text)
-    kept = list(source.text)
-    for span in comments(source, kind):
-        kept[span.start : span.end] = " " * (span.end - span.start)
-    return not _may_name("".join(kept), other, path, project)
+    return not _may_name(without_comments(SourceText(other, text), kind), other, path, project)
+
+
+def given_in(page: str, name: str) -> Sequence[str]:
+    """Where a page gives the name of a file to an option, a program or a variable."""
+    return re.findall(_GIVEN + re.escape(name), _HEADING.sub("", page))
 
 
 def _files(project: Recording) -> tuple[Path, ...]:

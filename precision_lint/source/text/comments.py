@@ -47,6 +47,14 @@ def comments(text: SourceText, kind: Kind) -> list[Span]:
             return sorted(_notebook(text))
 
 
+def without_comments(text: SourceText, kind: Kind) -> str:
+    """The text of a file with blanks for its comments."""
+    kept = list(text.text)
+    for span in comments(text, kind):
+        kept[span.start : span.end] = " " * (span.end - span.start)
+    return "".join(kept)
+
+
 def _matches(pattern: re.Pattern[str], text: SourceText) -> list[Span]:
     return [
         Span(*match.span("comment")) for match in pattern.finditer(text.text) if match["comment"]
