@@ -126,9 +126,13 @@ def _may_name(text: str, other: Path, path: Path, project: Recording) -> bool:
     if path.suffix in text and any(_may_become(*each, path) for each in _made(text, path.suffix)):
         return True
     folder = path.parent.name if path.parent != project.root else ""
+    if not folder or folder not in text or not _has_folder(text, other, folder):
+        return False
     if other.name in _BUILDING and path.parent.parent != other.parent:
         return False  # it names packages, by their paths from its own folder
-    return bool(folder) and folder in text and _has_folder(text, other, folder)
+    # A package of the same name at the root is meant, unless the folder above is said as well.
+    is_other = path.parent.parent != project.root and disk.is_folder(project.root / folder)
+    return not is_other or path.parent.parent.name in text
 
 
 def _has_stem(text: str, other: Path, path: Path, project: Recording) -> bool:
@@ -196,7 +200,10 @@ def _has_folder(text: str, other: Path, folder: str) -> bool:
     if other.suffix in _PAGES:
         pattern = rf"{own}/[$*{{<%]"
     elif kind_of(other) in ("python", "json", "notebook"):
-        pattern = rf"{own}(?:/?[\"'](?![\"']{{2}})|/[$*{{%])"  # a docstring may end with the word
+        # The last word of a sentence is no path, and neither is that of a docstring.
+        before = r"(?:[\"'/}]|--?[\w-]+[ =])"
+        quote = r"[\"'](?![\"']{2})"
+        pattern = rf"{before}{re.escape(folder)}{quote}|{own}/(?:{quote}|[$*{{%])"
     else:
         pattern = rf"(?<!\0){own}/?(?:[\"'\s;)$*{{%]|$)"
         if kind_of(other) in ("shell", "makefile"):

@@ -56,6 +56,10 @@ def explained(folder: Path, others: dict[str, str], name: str, content: str = DE
         {"run.sh": "export A=1; CUDA_VISIBLE_DEVICES=0 nohup configs --all train.py &\n"},
         {"run.sh": "python other.py --upload ${DEEPSPEED_CONFIG}/${MODEL}_${RUN}.json\n"},
         {"tools/setup.py": 'find_packages(include=["configs"])\n'},
+        {"a.py": 'def main():\n    """Set up data and configs"""\n'},
+        {"a.py": "print('reading data and configs')\n"},
+        {"a.py": 'path = f"{name}_{part}.json"\n'},
+        {"run.sh": "python other.py --deepspeed-free $NAME-$PART.json\n"},
         {"pyproject.toml": '[tool.setuptools.packages.find]\nexclude = ["configs*", "docs*"]\n'},
     ],
 )
@@ -111,6 +115,10 @@ def test_only_texts_name_it(others: dict[str, str], tmp_path: Path) -> None:
         {"a.py": 'path = "configs/zero%d.json" % stage\n'},
         {"a.py": 'path = "configs/" + name\n'},
         {"a.py": 'path = os.path.join("configs", args.name)\n'},
+        {"a.py": 'path = root + "/configs"\n'},
+        {"a.py": 'path = f"{root}configs"\n'},
+        {"a.py": 'run("python other.py --folder configs")\n'},
+        {"a.py": 'run("python other.py --folder=configs")\n'},
         {"a.py": 'for path in os.listdir("configs"):\n    pass\n'},
         {"a.py": 'path = f"configs/{args.name}"\n'},
         {"a.py": 'paths = glob("configs/*.json")\n'},
@@ -140,6 +148,33 @@ def test_a_file_may_name_it(others: dict[str, str], tmp_path: Path) -> None:
     out = explained(tmp_path, others, "configs/zero2.json")
     assert UNNAMED not in out
     assert DESCRIBED not in out
+
+
+PACKAGE = {"lib/__init__.py": ""}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"setup.py": 'setup(packages=["lib", "lib.data"])\n'},
+        {"a.py": 'logger = logging.getLogger("lib")\n'},
+    ],
+)
+def test_a_package_with_the_name_of_its_folder(others: dict[str, str], tmp_path: Path) -> None:
+    assert UNNAMED in explained(tmp_path, others | PACKAGE, "scripts/lib/zero2.json")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"a.py": 'path = os.path.join("scripts", "lib", name)\n'},
+        {"a.py": 'path = f"scripts/lib/{name}"\n'},
+        {"run.sh": "cd scripts\npython other.py lib/$NAME\n"},
+        {"run.sh": "for c in scripts/lib/*; do python other.py $c; done\n"},
+    ],
+)
+def test_and_the_folder_itself(others: dict[str, str], tmp_path: Path) -> None:
+    assert UNNAMED not in explained(tmp_path, others | PACKAGE, "scripts/lib/zero2.json")
 
 
 def test_what_a_program_reads_to_make_objects(tmp_path: Path) -> None:
