@@ -75,6 +75,8 @@ class _Held:
     is_decided: bool = False
     way: tuple[Branch, ...] = ()
     others: tuple[tuple[Branch, ...], ...] = ()
+    start: int = -1
+    """Where it is assigned, for the variable in which the setting itself is written."""
 
 
 def handed(setting: Occurrence, project: Recording) -> Iterator[Handed]:
@@ -84,7 +86,14 @@ def handed(setting: Occurrence, project: Recording) -> Iterator[Handed]:
     is_value = isinstance(setting.origin, Assigned) and not words.lstrip().startswith("-")
     own = re.split(r"[\s=]", words.lstrip(" -"))[0] if not is_value else ""
     held = {
-        _Held(name, own, is_value, way=one.branches, others=_replacing(name, one, file))
+        _Held(
+            name,
+            own,
+            is_value,
+            way=one.branches,
+            others=_replacing(name, one, file),
+            start=one.span.start,
+        )
         for name, one in _assignments(file)
         if one.span.start <= setting.origin.span.start < one.span.end
     }
@@ -116,11 +125,26 @@ def condition_of(name: str, one: Assigned, way: tuple[Branch, ...], file: Parsed
 def _of_launches(held: _Held, file: ParsedConfig) -> Iterator[Handed]:
     for started, way in _launches(file):
         source = _source(started, file)
-        if held.name not in _TEXT.findall(source) or excluded(held.way, way):
+        is_put_in = held.name in _TEXT.findall(source)
+        if excluded(held.way, way) or not (is_put_in or _is_added(held, started, file)):
             continue
         option = _option(held.name, source) if held.is_value else held.option
         if option or not held.is_value:
             yield Handed(started, file, option, held.is_decided, _condition(held, way))
+
+
+def _is_added(held: _Held, started: Launch, file: ParsedConfig) -> bool:
+    """True for words that are added to the variable of a command:
+    `RUN="python train.py"; if …; then RUN="$RUN --bf16"; fi; $RUN`.
+    """
+    before = [
+        one
+        for name, one in _assignments(file)
+        if name == held.name and one.span.start < held.start
+        if not excluded(held.way, one.branches) and not _grows(name, one, file)
+    ]
+    begins = max(before, key=lambda one: one.span.start, default=None)
+    return not held.is_value and any(one is begins for _, one in _holding(started, file))
 
 
 def _condition(held: _Held, way: tuple[Branch, ...]) -> str:
@@ -139,9 +163,15 @@ def _replacing(name: str, one: Assigned, file: ParsedConfig) -> tuple[tuple[Bran
         for also, other in _assignments(file)
         if also == name and other.span.start > one.span.start
         if not excluded(one.branches, other.branches)
-        if name not in _TEXT.findall(file.text[other.span]) and "+=" not in file.text[other.span]
+        if not _grows(name, other, file)
     )
     return tuple(dict.fromkeys(way for way in found if way))
+
+
+def _grows(name: str, one: Assigned, file: ParsedConfig) -> bool:
+    """True for an assignment that keeps what a variable holds."""
+    text = file.text[one.span]
+    return name in _TEXT.findall(text) or "+=" in text
 
 
 def _further(held: _Held, file: ParsedConfig) -> Iterator[_Held]:
@@ -258,22 +288,27 @@ def _source(started: Launch, file: ParsedConfig) -> str:
     """A command as it is written: what an array gives it stands elsewhere. Of one that starts in a
     variable, what that is put into: `RUN="torchrun train.py"; CMD="$RUN $ARGS"`.
     """
+    found = _COMMAND.match(file.text.text, started.span.start)
+    texts = [file.text[one.span] for _, one in _holding(started, file)]
+    return "\n".join(texts) if texts else found[0] if found is not None else ""
+
+
+def _holding(started: Launch, file: ParsedConfig) -> list[tuple[str, Assigned]]:
+    """The assignments that a command starts in, and those that put their variables into others."""
     start = started.span.start
-    own = [row for row in _assignments(file) if row[1].span.start <= start < row[1].span.end]
-    if not own:
-        found = _COMMAND.match(file.text.text, start)
-        return found[0] if found is not None else ""
-    texts = [file.text[one.span] for _, one in own]
-    names = {name for name, _ in own}
+    found = [
+        (name, one) for name, one in _assignments(file) if one.span.start <= start < one.span.end
+    ]
+    names = {name for name, _ in found}
     for _ in range(_MOST_HOPS):
         further = [
-            (name, file.text[one.span])
+            (name, one)
             for name, one in _assignments(file)
             if name not in names and not names.isdisjoint(_TEXT.findall(file.text[one.span]))
         ]
-        texts += [text for _, text in further]
+        found += further
         names = {name for name, _ in further}
-    return "\n".join(texts)
+    return found
 
 
 @fact

@@ -35,7 +35,9 @@ def by_launch(rest: Unread, project: Recording) -> Iterator[Unread]:
             if each.is_decided:
                 given = replace(given, value=None)
             key = (each.file.text.path, each.launch.span), each.only_if
-            found.setdefault(key, (each, []))[1].append(given)
+            settings = found.setdefault(key, (each, []))[1]
+            if given not in settings:  # a function that is called several times
+                settings.append(given)
     for ((_, span), only_if), (each, settings) in found.items():
         yield Unread(each.file, span, each.launch, tuple(settings), only_if)
 

@@ -269,3 +269,60 @@ def test_an_option_that_switches_another_one_off(declared: str, shown: str, tmp_
     script = 'if [ -n "$1" ]; then\n  FLAG="--no-amp"\nfi\npython train.py $FLAG\n'
     files = {"run.sh": script, "train.py": program.replace("not args.no_amp", "args.amp")}
     assert shown in explained(tmp_path, files)
+
+
+OFF = ["false (argument of Engine(amp=), train.py:8)"]
+
+
+@pytest.mark.parametrize(
+    ("script", "rows"),
+    [
+        (
+            'cmd="python train.py"\ncmd="$cmd --seed 1"\nif [ "$1" = 1 ]; then\n'
+            '  cmd="$cmd --no-amp"\nfi\n$cmd >> log 2>&1\n',
+            OFF,
+        ),
+        (
+            'CMD="python train.py --seed $SEED"\n[ -n "$1" ] && CMD+=" --no-amp"\neval "$CMD"\n',
+            OFF,
+        ),
+        (
+            'RUN="torchrun train.py"\nCMD="$RUN --seed 1"\nif [ $1 ]; then\n'
+            '  CMD="${CMD} --no-amp"\nfi\n$CMD\n',
+            OFF,
+        ),
+        (
+            'go() {\n  local cmd="python train.py"\n  if [ $1 ]; then\n    cmd="$cmd --no-amp"\n'
+            "  fi\n  $cmd\n}\ngo 1\ngo 2\n",
+            OFF,
+        ),
+        (
+            'cmd="python other.py"\nif [ $1 ]; then\n  cmd="$cmd --no-amp"\nfi\n$cmd\n'
+            'cmd="python train.py"\n$cmd\n',
+            [],
+        ),
+        (
+            'cmd="python train.py"\n$cmd\ncmd="python other.py"\nif [ $1 ]; then\n'
+            '  cmd="$cmd --no-amp"\nfi\n$cmd\n',
+            [],
+        ),
+        (
+            'cmd="python train.py"\nmore="echo"\nif [ $1 ]; then\n  more="$more --no-amp"\nfi\n'
+            "$cmd\n",
+            [],
+        ),
+        (
+            'if [ $1 ]; then\n  cmd="python train.py"\n  $cmd\nelse\n  cmd="$cmd --no-amp"\nfi\n',
+            [],
+        ),
+    ],
+)
+def test_words_that_a_branch_adds_to_a_command(
+    script: str, rows: list[str], tmp_path: Path
+) -> None:
+    out = explained(tmp_path, {"run.sh": script, "train.py": PROGRAM})
+    found = _of_scripts(out)
+    assert len(found) == len(rows)
+    assert all(row in one for row, one in zip(rows, found, strict=True))
+    assert ("only if" in out) is bool(rows)
+    assert ("not understood: --no-amp" in out) is (not rows)
