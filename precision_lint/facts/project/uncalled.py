@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.hydra_mains import lacked_by
 from precision_lint.facts.project.named import PLAIN_BASES, imported_from, scope_of
 from precision_lint.facts.project.raising import misfits, never_computes, raising_before
 from precision_lint.facts.project.switched_off import switched_off
@@ -19,7 +20,7 @@ from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.nesting import blocks_around
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import Definition
+from precision_lint.source.python.statements import Definition, FunctionDefinition
 from precision_lint.source.python.syntax import innermost_name, is_main
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -126,6 +127,8 @@ class _Search:
         if self._has_effect_later and never_computes(node, file, self._project) is not None:
             return False
         if isinstance(owner, Definition) and not self.is_live(owner, file):
+            return False
+        if isinstance(node, FunctionDefinition) and lacked_by(node, file, self._project):
             return False
         if any(innermost_name(each) not in _KEEPING for each in node.decorator_list):
             return True

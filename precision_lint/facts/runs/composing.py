@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.own_folders import own_path
+from precision_lint.facts.project.own_folders import own_path
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -55,7 +55,7 @@ def _found(module: Path, project: Recording) -> Iterator[tuple[Path, str]]:
     for function, option in _INITIALIZING.items():
         for call in syntax_tree(file).calls(function):
             given = _argument(call, option)
-            folder = own_path(given, file) if given is not None else None
+            folder = own_path(given, file, project) if given is not None else None
             if folder is not None:
                 whole = Path(os.path.normpath(module.parent / folder))
                 yield from ((whole, name) for name in names or [""])

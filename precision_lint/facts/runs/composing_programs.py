@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.hydra_mains import (
+    OF_HYDRA,
+    hydra_mains,
+    missing_file,
+    missing_first_file,
+)
 from precision_lint.facts.runs.composing import (
     composed_folders,
     composing_modules,
@@ -19,8 +24,6 @@ from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 
 _PACKAGE = regex(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
-_HYDRA = regex(r"\bhydra\.main\(([^()]*)\)")
-_TEXT = regex(r"""\b(config_\w+)\s*=\s*(["'])([\w./-]*)\2""")
 
 
 def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
@@ -46,6 +49,15 @@ def composed_by(path: Path, project: Recording) -> tuple[tuple[Path, ...], tuple
                 if name and folder / f"{name}.yaml" == path:
                     starting.append(program)
     return tuple(dict.fromkeys(starting)), tuple(dict.fromkeys(composing))
+
+
+def stopping_at(path: Path, project: Recording) -> Iterator[tuple[Path, Path]]:
+    """The programs that would compose a file, each with the file that it lacks: it stops there."""
+    for program in project.python_sources_matching(OF_HYDRA):
+        missing = missing_first_file(program, project)
+        folders = (main.folder for main in hydra_mains(program, project))
+        if missing is not None and any(folder in path.parents for folder in folders):
+            yield program, missing
 
 
 def folders_above(path: Path, project: Recording) -> tuple[Path, ...]:
@@ -80,16 +92,15 @@ def _composing(program: Path, project: Recording) -> Iterator[tuple[Path, str]]:
     for module in composing_modules(project):
         if program in _calling(module, project):
             yield from composed_folders(module, project)
-    for match in _HYDRA.finditer(project.config_files.text(program)):
-        said = {name: text for name, _, text in _TEXT.findall(match[1])}
-        folder = _composed_folder(program, said.get("config_path", "."), project)
-        yield folder, said.get("config_name", "").removesuffix(".yaml")
+    for main in hydra_mains(program, project):
+        if main.folder is not None and missing_file(main, project) is None:
+            yield main.folder, main.name or ""
 
 
 def _composing_programs(project: Recording) -> tuple[Path, ...]:
     """The programs that compose files by a decorator, or by what they call."""
     calling = (each for module in composing_modules(project) for each in _calling(module, project))
-    return tuple(dict.fromkeys((*project.python_sources_matching(rb"hydra\.main\("), *calling)))
+    return tuple(dict.fromkeys((*project.python_sources_matching(OF_HYDRA), *calling)))
 
 
 def _calling(module: Path, project: Recording) -> tuple[Path, ...]:
@@ -100,14 +111,3 @@ def _calling(module: Path, project: Recording) -> tuple[Path, ...]:
         return tuple(path for path in users if is_started(path, project))
 
     return project.config_files.once(("composing by", module), compute)
-
-
-def _composed_folder(program: Path, said: str, project: Recording) -> Path:
-    """The folder that a program composes files of. One that is written as a whole is that of
-    another machine, and the checkout has the end of it.
-    """
-    if not said.startswith("/"):
-        return Path(os.path.normpath(program.parent / said))
-    parts = PurePosixPath(said).parts[1:]
-    ends = (project.root.joinpath(*parts[start:]) for start in range(len(parts)))
-    return next((folder for folder in ends if disk.is_folder(folder)), Path(said))

@@ -6,10 +6,10 @@ import ast
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.own_folders import own_path
 from precision_lint.facts.runs.keys import parts_of
 from precision_lint.facts.runs.loading import has_library
 from precision_lint.facts.runs.loads import Load, loads_in
-from precision_lint.facts.runs.own_folders import own_path
 from precision_lint.facts.runs.unknown_loads import may_load
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name
@@ -41,7 +41,7 @@ def opened_by(program: Path, suffix: str, project: Recording) -> frozenset[Path]
 def _opened(load: Load, program: Path, project: Recording) -> Path | None:
     """The file that a call loads, next to the program or the code, if its name is written out."""
     source = _stream(load.source, load.file) if load.source is not None else None
-    name = own_path(source, load.file) if source is not None else None
+    name = own_path(source, load.file, project) if source is not None else None
     if name is None or not name.suffix:
         return None
     return project.config_files.find(name.as_posix(), program)

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.hydra_mains import missing_first_file
 from precision_lint.facts.runs.composing_programs import composed_by, of_hydra
 from precision_lint.facts.runs.filled_classes import filled_by, words_read_by
 from precision_lint.facts.runs.giving_commands import gets_others, given
@@ -435,7 +436,11 @@ def _programs(format: str, project: Recording) -> tuple[_Reading, ...]:
 
 
 def _started(project: Recording) -> list[Path]:
-    return [path for path in programs_of(project) if not project.is_test(path)]
+    return [
+        path
+        for path in programs_of(project)
+        if not project.is_test(path) and missing_first_file(path, project) is None
+    ]
 
 
 def _has_more_programs(here: Path, project: Recording) -> bool:

@@ -11,6 +11,7 @@ from precision_lint.facts.frameworks.recognition import program_of, readings
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
+from precision_lint.facts.runs.composing_programs import stopping_at
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.named_classes import foreign_class
@@ -35,6 +36,7 @@ _NOT_IN_PROGRAM = "no file that the program imports mentions it"
 _NO_PROGRAM = "the program is not in the project"
 _UNKNOWN_PROGRAM = "which program it starts is not known"
 _NO_READER = "no program is seen to read the file"
+_STOPPED = "%s would compose the file, but starts from %s, which is not there"
 _NOT_PARSED = "the file cannot be parsed"
 _NOT_READ = "the keys of `%s` files are not read"
 _NAMES = "nothing reads it: it is printed, or a part of the names of outputs"
@@ -139,6 +141,8 @@ def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:
         return _NOT_READ % path.suffix if is_of_unread_format(path) else _NOT_PARSED
     if is_never_loaded(rest.file, project):
         return f"no code of the project loads {rest.file.format.upper()} files"
+    for program, missing in stopping_at(rest.file.text.path, project):
+        return _STOPPED % (_shown(program, project), _shown(missing, project))
     return _NO_READER
 
 

@@ -320,13 +320,14 @@ def test_the_program_that_composes_the_files_of_a_folder(tmp_path: Path) -> None
     assert "read by two.py" in explained(named, files)
     part = {"conf/net/x.yaml": "_target_: pkg.Net\nhalf_dtype: float16\n"}
     (section := tmp_path / "section").mkdir()
-    out = explained(section, part | {"one.py": ended.format(name="a")})
+    out = explained(section, part | {"one.py": ended.format(name="a"), "conf/a.yaml": "x: 1\n"})
     assert "float16 (argument of Net(half_dtype=), one.py:7)  conf/net/x.yaml:2" in out
 
 
 def test_what_composes_the_files_of_a_folder_reads_them_before_others(tmp_path: Path) -> None:
     ended = HYDRA + 'torch.autocast("cuda")\nif __name__ == "__main__":\n    main()\n'
     files = {"one.py": ended.format(name="a"), "conf/more/b.yaml": FILE, "eval.py": PROGRAM}
+    files |= {"conf/a.yaml": "x: 1\n", "conf/b.yaml": "x: 1\n"}
     (one := tmp_path / "one").mkdir()
     assert "read by one.py" in explained(one, files)
     (two := tmp_path / "two").mkdir()

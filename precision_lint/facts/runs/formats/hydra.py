@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch
+from precision_lint.facts.project.hydra_mains import HydraMain, hydra_mains
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.project import disk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 from precision_lint.source.shell.words import UNKNOWN
 
@@ -66,10 +66,8 @@ def starts_hydra(launch: Launch, program: str) -> bool:
 def configuration(run: RunEnvironment) -> Path | None:
     """The file that Hydra starts from; None if there is none, or a word chooses another file."""
     said = dict(_said(run))
-    declared = _declared(run.program.files[0]) if run.program.files else None
-    if declared is None and "config_name" not in said:
-        return None
-    name = said.get("config_name") or (declared or {}).get("config_name")
+    declared = _declared(run)
+    name = said.get("config_name") or (declared.name if declared is not None else "")
     if not name:
         return None
     file = f"{name.removesuffix('.yaml')}.yaml"
@@ -86,12 +84,12 @@ def configuration(run: RunEnvironment) -> Path | None:
 
 def config_name(run: RunEnvironment) -> str:
     """The name of the configuration that Hydra starts from; empty if only run time knows it."""
-    declared = _declared(run.program.files[0]) if run.program.files else None
-    return dict(_said(run)).get("config_name") or (declared or {}).get("config_name", "")
+    declared = _declared(run)
+    return dict(_said(run)).get("config_name") or (declared.name if declared else None) or ""
 
 
 def _candidates(
-    run: RunEnvironment, said: dict[str, str], declared: dict[str, str] | None, file: str
+    run: RunEnvironment, said: dict[str, str], declared: HydraMain | None, file: str
 ) -> Iterator[Path]:
     beside = run.program.path.parent
     if folder := said.get("config_path") or said.get("config_dir"):
@@ -101,8 +99,8 @@ def _candidates(
         found = files.find(os.path.join(folder, file), run.file.text.path, directory)
         if found is not None:
             yield found
-    elif declared is not None:
-        yield Path(os.path.normpath(beside / declared.get("config_path", ".") / file))
+    elif declared is not None and declared.folder is not None:
+        yield declared.folder / file
 
 
 def _said(run: RunEnvironment) -> Iterator[tuple[str, str]]:
@@ -121,24 +119,8 @@ def _end(text: str) -> str:
     return text.rpartition(UNKNOWN)[2].lstrip("/") if UNKNOWN in text else text
 
 
-def _declared(file: ParsedPython) -> dict[str, str] | None:
-    """The constants of `@hydra.main(config_path="conf", config_name="config")`."""
-    if "hydra" not in file.text.text:
-        return None
-    for node in file.nodes:
-        match node:
-            case ast.FunctionDef(decorator_list=decorators):
-                for decorator in decorators:
-                    match decorator:
-                        case ast.Call(func=function, keywords=keywords) if last_name(function) in (
-                            "main",
-                            "hydra_runner",
-                        ):
-                            return {
-                                keyword.arg: keyword.value.value
-                                for keyword in keywords
-                                if keyword.arg is not None
-                                and isinstance(keyword.value, ast.Constant)
-                                and isinstance(keyword.value.value, str)
-                            }
-    return None
+def _declared(run: RunEnvironment) -> HydraMain | None:
+    """What the program says by `@hydra.main(config_path="conf", config_name="config")`."""
+    program = run.program
+    first = program.files[0].text.path if program.files else None
+    return next(iter(hydra_mains(first, program.project)), None) if first is not None else None

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.named import own_module
+from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax import callee_name, parameters
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_HOPS = 16
@@ -16,13 +20,15 @@ _SAME = frozenset({"str", "Path", "PurePath", "abspath", "realpath", "normpath",
 _SAME_METHODS = frozenset({"resolve", "absolute", "as_posix", "expanduser"})
 
 
-def own_path(node: ast.expr, file: ParsedPython, hops: int = _MOST_HOPS) -> Path | None:
+def own_path(
+    node: ast.expr, file: ParsedPython, project: Recording, hops: int = _MOST_HOPS
+) -> Path | None:
     """A path that is written out, relative to the folder of its file or from there."""
     if not hops:
         return None
 
     def inner(each: ast.expr) -> Path | None:
-        return own_path(each, file, hops - 1)
+        return own_path(each, file, project, hops - 1)
 
     match node:
         case ast.Constant(value=str(text)):
@@ -30,7 +36,7 @@ def own_path(node: ast.expr, file: ParsedPython, hops: int = _MOST_HOPS) -> Path
         case ast.Name(id="__file__"):
             return file.text.path
         case ast.Name():
-            return _assigned(node, file, hops)
+            return _assigned(node, file, project, hops)
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             return _joined([inner(left), inner(right)])
         case ast.Attribute(value=value, attr="parent"):
@@ -62,13 +68,33 @@ def _joined(parts: list[Path | None]) -> Path | None:
     return Path(os.path.normpath(Path(*known))) if known and len(known) == len(parts) else None
 
 
-def _assigned(name: ast.Name, file: ParsedPython, hops: int) -> Path | None:
-    """What a variable holds that gets its value once."""
+def _assigned(name: ast.Name, file: ParsedPython, project: Recording, hops: int) -> Path | None:
+    """What a variable holds that gets its value once, here or in the module that it is of."""
     syntax = syntax_tree(file)
     function = syntax.function(name)
+    if function is not None and any(each.arg == name.id for each in parameters(function.args)):
+        return None
     stores = syntax.stores(function, name.id) if function is not None else []
     stores = stores or syntax.stores(syntax.tree, name.id)
-    match [syntax.parent(store) for store in stores]:
+    if not stores:
+        return _imported(name.id, file, project, hops)
+    return _stored(stores, file, project, hops)
+
+
+def _imported(name: str, file: ParsedPython, project: Recording, hops: int) -> Path | None:
+    module, dot, own = imported_names(file).get(name, "").rpartition(".")
+    if not module.strip("."):  # `from . import name`
+        module += dot
+    home = own_module(module, file, project) if module else None
+    if home is None:
+        return None
+    return _stored(syntax_tree(home).stores(home.tree, own), home, project, hops)
+
+
+def _stored(
+    stores: Sequence[ast.Name], file: ParsedPython, project: Recording, hops: int
+) -> Path | None:
+    match [syntax_tree(file).parent(store) for store in stores]:
         case [ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=ast.expr() as value)]:
-            return own_path(value, file, hops - 1)
+            return own_path(value, file, project, hops - 1)
     return None
