@@ -24,6 +24,7 @@ _TESTS = regex(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
 _SECONDARY = regex(
     r"(?:^|[/_.-])benchmarks?(?:[/_.-]|$)"
     r"|(?:^|/)(?:_?vendor|_?vendored|third[_-]?party|submodules|externals?)/"
+    r"|(?:^|/)_?(?:archive[ds]?|deprecated|obsolete|attic)/"
 )
 _LIBRARIES = (
     "accelerate|apex|deepspeed|detectron2|diffusers|fairseq|megatron|mmcv|peft|timm|transformers"
@@ -197,7 +198,9 @@ class Project:
         return _TESTS.search(self._relative(path)) is not None
 
     def is_secondary(self, path: Path) -> bool:
-        """True for tests, benchmarks and vendored code, which are not used for training as is."""
+        """True for tests, benchmarks, vendored code and what is only kept, which are not used for
+        training as is.
+        """
         name = self._relative(path)
         is_named_so = any(each.search(name) for each in (_SECONDARY, _COPIES))
         return self.is_test(path) or is_named_so or self._is_in_copy(name)

@@ -380,3 +380,23 @@ def test_a_folder_of_models_is_no_copy_of_a_library(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     assert not Project(tmp_path).is_secondary(tmp_path / "models/transformers/vit.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_kept"),
+    [
+        ("archive/train.py", True),
+        ("archive/2024/train.py", True),
+        ("src/_deprecated/train.py", True),
+        ("obsolete/train.py", True),
+        ("archive.py", False),
+        ("archives/train.py", True),
+        ("legacy_archive/train.py", False),
+        ("legacy/train.py", False),
+        ("src/archiver/train.py", False),
+    ],
+)
+def test_code_that_is_only_kept(name: str, is_kept: bool, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("")
+    assert Project(tmp_path).is_secondary(tmp_path / name) is is_kept
