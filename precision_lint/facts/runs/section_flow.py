@@ -8,7 +8,7 @@ a section and is not seen to the end may read all of it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from precision_lint.facts.runs.key_paths import MOST_LEAD, At, is_start
 from precision_lint.facts.runs.loads import may_mean, names_said
@@ -40,7 +40,12 @@ from precision_lint.facts.runs.ways import (
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import callee_name, last_name, named_parameters
+from precision_lint.source.python.syntax import (
+    callee_name,
+    last_name,
+    named_parameters,
+    positional_parameters,
+)
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_STEPS = 4_000
@@ -255,6 +260,9 @@ class SectionFlow(SectionHolders):
                 case ast.keyword(arg=str(given)):
                     self._by_name(given, function, home, at)
                 case ast.keyword():
+                    if not at.lead:
+                        needed = _asked_of(call, function, home)
+                        self.needed.update((*at.keys, name) for name in needed)
                     self._unpacked(function, home, at)
                 case _:
                     self._end(at)
@@ -377,6 +385,20 @@ class SectionFlow(SectionHolders):
                 self._bind(targets[item[0]], file, at)
             case _:
                 self._end(at)
+
+
+def _asked_of(call: ast.Call, function: FunctionDefinition, file: ParsedPython) -> Iterator[str]:
+    """The parameters that what a call unpacks has to have: no default, and nothing else gives
+    them.
+    """
+    given = {each.arg for each in call.keywords}
+    if sum(each.arg is None for each in call.keywords) > 1:
+        return
+    names = given_by_position(function, file)[len(call.args) :]
+    own = positional_parameters(function.args)
+    last = len(own) - len(function.args.defaults)
+    needed = {each.arg for each in own[:last]}
+    yield from (name for name in names if name in needed and name not in given)
 
 
 def _as_entry_of(at: At, name: ast.expr, made: ast.DictComp) -> At | None:

@@ -59,6 +59,7 @@ class SectionHolders(Memo):
 
     `reads` are the settings that are read, and `ends` the sections that go where it is not seen.
     `named` are the places that say the name of the file, and `saved` those that write it again.
+    `needed` are settings without which a call of a function raises.
     """
 
     path: Path
@@ -69,6 +70,7 @@ class SectionHolders(Memo):
     saved: list[Place] = field(default_factory=list)
     reads: set[Keys] = field(default_factory=set)
     ends: set[Keys] = field(default_factory=set)
+    needed: set[Keys] = field(default_factory=set)
     _seen: set[tuple[int, At]] = field(default_factory=set)
     _bound: set[tuple[object, ...]] = field(default_factory=set)
     _pending: deque[tuple[ast.expr, ParsedPython, At]] = field(default_factory=deque)

@@ -170,7 +170,7 @@ def _follow(
     flow = SectionFlow(file.text.path, entries, paths, project)
     flow.hold(load.call, load.file, At())
     flow.follow()
-    if () in flow.ends:
+    if () in flow.ends or not flow.needed <= entries:
         return None
     share = _share(entries, frozenset(flow.reads), frozenset(flow.ends))
     if share < _LEAST_SHARE:

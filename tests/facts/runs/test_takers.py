@@ -99,6 +99,7 @@ START = WORDS[0][0]
         ("a.yaml", {"train.py": program(START), "sub/a.py": "", "b/fit.py": program(START)}),
         ("a.yaml", {"train.py": program(START), "fit.py": program(START)}),
         ("b/a.yaml", {"a/train.py": program(START), "b/other.py": STARTS + "    print(1)\n"}),
+        ("a.yaml", {"train.py": program(START, USES.replace("use_amp)", "use_amp, rank)"))}),
         ("a.yaml", {"tests/test_train.py": program(START)}),
         (
             "a.yaml",
