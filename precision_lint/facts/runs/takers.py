@@ -19,6 +19,7 @@ from precision_lint.facts.runs.keys import parts_of
 from precision_lint.facts.runs.loaded import Loaded
 from precision_lint.facts.runs.loads import Load, hides_reading, loads_in
 from precision_lint.facts.runs.opened_files import opens_others
+from precision_lint.facts.runs.path_uses import is_loaded_once
 from precision_lint.facts.runs.path_words import word_for
 from precision_lint.facts.runs.program_files import is_elsewhere, programs_of
 from precision_lint.facts.runs.section_flow import SectionFlow
@@ -96,11 +97,14 @@ def done_if_taken(
     found = takers(file, project)
     if len(found) != 1:
         return None
-    paths = Program(found[0].program, project).paths
-    here = file.text.path
-    if len(paths) >= _MOST_FILES or may_load(here.suffix, paths, project):
+    program = Program(found[0].program, project)
+    paths, here = program.paths, file.text.path
+    if len(paths) >= _MOST_FILES:
         return None
-    if hides_reading(here, paths, project):
+    is_all = is_loaded_once(found[0].word, found[0].load, program)
+    if not is_all and (
+        may_load(here.suffix, paths, project) or hides_reading(here, paths, project)
+    ):
         return None
     flow = SectionFlow(here, wanted, paths, project)
     flow.hold(found[0].load.call, found[0].load.file, At())

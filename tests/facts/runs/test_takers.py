@@ -146,6 +146,11 @@ IN_VAIN = "nothing reads it (loaded, train.py:5)  a.yaml:6"
         ("", "build({k.lower(): v for k, v in config.items()})", False),
         ("", "build(config)\n    library.load(args.config)", False),
         ("", "build(config)\n    library.run(config)", False),
+        ("", "build(config)\n    library.load(args.other)\n    print(args.config)", True),
+        ("", "build(config)\n    library.load(args.other)\n    library.run(args)", False),
+        ("", "build(config)\n    library.load(args.other)\n    library.run(vars(args))", False),
+        ("", "build(config)\n    library.load(args.config or args.other)", False),
+        ("", "build(config)\n    library.load(args.other)\n    path = args.config", False),
     ],
 )
 def test_what_the_program_reads_nothing_of(
