@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 
-from precision_lint.facts.frameworks.called_scripts import called, scripts_called
+from precision_lint.facts.frameworks.called_scripts import called, called_by, scripts_called
 from precision_lint.facts.frameworks.families import (
     above,
     any_of_family,
@@ -107,7 +107,7 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     ]
     for script in dict.fromkeys(scripts_called(file, project)):
         if (read := linker.part(script)) is not None:
-            others += linker.started(read, by=path)
+            others += linker.started(read, by=file)
     if any(_is_composed_of(path, run) for run in others):
         own = []
     elif not any(at == path for at, _ in understood(others)):
@@ -284,11 +284,13 @@ class _Linker:
         )
         yield from (reading for reading, paths in zip(found, files, strict=True) if path in paths)
 
-    def started(self, file: ParsedConfig, by: Path | None = None) -> Iterator[EffectiveConfig]:
-        """The runs of a script that others start with their words, or the one at a path does."""
-        for each in called(file, self.project):
-            if by is None or (each.script is not None and by in each.script.places.others):
-                yield from map(self.linked, self.readings(each))
+    def started(
+        self, file: ParsedConfig, by: ParsedConfig | None = None
+    ) -> Iterator[EffectiveConfig]:
+        """The runs of a script that others start with their words, or that one file does."""
+        project = self.project
+        for each in called(file, project) if by is None else called_by(by, file, project):
+            yield from map(self.linked, self.readings(each))
 
     def programs(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """What the programs that a file starts call, with the arguments that the run gives."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from precision_lint.facts.frameworks.called_scripts import script_of
 from precision_lint.facts.frameworks.recognition import program_of, readings
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence
 from precision_lint.facts.project.facts import Recording
@@ -37,6 +38,7 @@ _NO_PROGRAM = "the program is not in the project"
 _UNKNOWN_PROGRAM = "which program it starts is not known"
 _NO_READER = "no program is seen to read the file"
 _STOPPED = "%s would compose the file, but starts from %s, which is not there"
+_OF_SCRIPT = "%s gets it; what for is not seen"
 _NOT_PARSED = "the file cannot be parsed"
 _NOT_READ = "the keys of `%s` files are not read"
 _NAMES = "nothing reads it: it is printed, or a part of the names of outputs"
@@ -167,6 +169,8 @@ def _reason(one: Occurrence, rest: Unread, project: Recording) -> str:
             if path is not None:
                 is_mentioned = _is_mentioned(one.name, path, project)
                 return "" if is_mentioned else _NOT_IN_PROGRAM
+            if (script := script_of(rest.launch, rest.file, project)) is not None:
+                return _OF_SCRIPT % _shown(script, project)
             program = rest.launch.program
             return _NO_PROGRAM if program and UNKNOWN not in program else ""
         case Member():

@@ -22,6 +22,7 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.problems import problems_of
 from precision_lint.facts.runs.set_anyway import without_effect
 from precision_lint.facts.runs.torch_sinks import NOTES, TorchPlace
+from precision_lint.facts.runs.understood import written_at
 from precision_lint.facts.runs.uses import Use, uses
 from precision_lint.facts.settings.vocabulary import (
     is_about_precision,
@@ -59,13 +60,13 @@ def readings_of_roles(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
     used = list(without_effect(uses(evaluator)))
     problems = list(problems_of(evaluator, used, run))
     settings = {
-        (one.file.text.path, one.origin.span): one
+        written_at(one): one
         for use in used
         if use.value is not None
         for one in use.settings
         if not isinstance(one.origin, CodePlace)
     }
-    settings |= {(one.file.text.path, one.origin.span): one for one in map(_written, problems)}
+    settings |= {written_at(one): one for one in map(_written, problems)}
     reading = reading_of(dict(_named(used, run)), tuple(settings.values()), run)
     if not settings or reading is None:
         return

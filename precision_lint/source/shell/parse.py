@@ -29,6 +29,7 @@ from precision_lint.source.shell.commands import (
     written_file,
 )
 from precision_lint.source.shell.expansion import Expander, assignment_of, grows
+from precision_lint.source.shell.patterns import Arms, said_by
 from precision_lint.source.shell.places import Places
 from precision_lint.source.shell.variables import Assigned, Variables, Word
 from precision_lint.source.shell.words import (
@@ -174,7 +175,9 @@ def parse(
             reader.variables.set(name, assigned)
             reader.variables.export(name)
         if arguments is not None:
+            start = reader.places.end
             taken = reader.places.add(arguments.places, Span(0, 0))
+            reader.given = range(start, reader.places.end)
             reader.give(taken(Assigned(Span(0, 0), Text(), arguments.words)).elements)
         reader.read(tokens)
         return reader
@@ -254,6 +257,8 @@ class _Frame:
     start: int = 0  # of the condition that is being read
     pattern: list[RawWord] = field(default_factory=list)  # the words of a case up to the bracket
     condition: str = ""  # of the arm that is being read
+    arms: Arms | None = None  # of a case about a word that who starts the script gives
+    is_off: bool = False  # the arm that is being read does not run
 
     @property
     def branches(self) -> tuple[Branch, ...]:
@@ -294,6 +299,7 @@ class _Reader:
         self.altered: set[str] = set()  # what the calls that are followed assign outside
         self.calling = 0
         self.has_set = False  # `set --` gave other arguments
+        self.given = range(0)  # where the words are that the script is started with
         self.frames: list[_Frame] = []
         self.branches: tuple[Branch, ...] = ()
         self.opened = 0
@@ -488,11 +494,15 @@ class _Reader:
         if text in (";;", ";&", ";;&") and self.frames and self.frames[-1].kind == "case":
             frame = self.frames[-1]
             self.arm(frame.arm + (text == ";;"), restore=text == ";;")
+            if text != ";;":  # what follows may run as well
+                frame.arms = None
             frame.in_pattern = True
 
     def match(self, frame: _Frame) -> None:
         """The end of the pattern of a case: the first one has the subject and `in` before it."""
         words, frame.pattern = frame.pattern, []
+        if self.given:
+            self.decide(frame, words)
         if not self.expander.in_file:
             return
         if frame.arm == 1 and not frame.tests.subject and len(words) > 2:
@@ -501,6 +511,18 @@ class _Reader:
         if words and frame.tests.subject:
             text = self.source.text[words[0].span.start : words[-1].span.end]
             self.state(frame, frame.tests.holds(text))
+
+    def decide(self, frame: _Frame, words: list[RawWord]) -> None:
+        """Say whether the arm runs that a pattern begins, where the words of the script decide."""
+        if frame.arm == 1 and len(words) > 2 and words[1].plain == "in":
+            said = said_by(self.expander.whole(words[0]), self.given)
+            is_once = frame.is_scope and all(each.kind != "loop" for each in self.frames)
+            frame.arms = Arms(said) if said is not None and is_once else None
+            words = words[2:]
+        runs = frame.arms.runs(words) if frame.arms is not None else None
+        frame.is_off = runs is False
+        if runs:
+            self.variables.stay()
 
     def state(self, frame: _Frame, condition: str) -> None:
         """Say what holds in the arm that is being read."""
@@ -650,6 +672,8 @@ class _Reader:
                 self.function(words[1:])
             case []:
                 self.declares = declares  # `name()` with its body on the next line
+            case _ if any(frame.is_off for frame in self.frames):
+                pass
             case _:
                 self.simple_command(words, redirects, here)
 

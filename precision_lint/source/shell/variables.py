@@ -142,6 +142,7 @@ class _Scope:
     local: set[str] | None = None  # names of a function's own
     lost: int = 0  # when everything became unknown, if it did
     hidden: int = 0  # the same, for as long as the function lasts
+    stays: bool = False  # what the arm changes that is being read counts after it
 
 
 class Variables:
@@ -281,9 +282,15 @@ class Variables:
             view = replace(view, child=self._time)
         self._view = view
 
+    def stay(self) -> None:
+        """The arm that begins certainly runs, and no other one."""
+        self._scopes[-1].stays = True
+
     def switch(self, *, restore: bool) -> None:
         """Another arm: it starts with what was known before, or without what this one changed."""
         scope = self._scopes[-1]
+        if scope.stays:
+            return
         for name in scope.fresh:
             before = scope.before[name]
             self._leave(name, before if restore else self._grown(name, before, scope))
@@ -295,12 +302,16 @@ class Variables:
     def close(self, *, restore: bool) -> None:
         """The end of a scope: what it changed is as before, or unknown."""
         scope = self._scopes.pop()
-        self._end_exports(scope)
         outer = self._scopes[-1] if self._scopes else None
+        if not scope.stays:
+            self._end_exports(scope)
+        elif outer is not None:
+            outer.exported |= scope.exported
         for name, before in scope.before.items():
             is_local = scope.local is not None and name in scope.local
             is_back = restore or is_local
-            self._leave(name, before if is_back else self._grown(name, before, scope))
+            if not scope.stays:
+                self._leave(name, before if is_back else self._grown(name, before, scope))
             if outer is not None and not is_local:
                 outer.before.setdefault(name, before)
                 outer.fresh.add(name)
