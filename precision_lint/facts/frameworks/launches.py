@@ -16,6 +16,7 @@ from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.shell.commands import Command
+from precision_lint.source.shell.expansion import FOUND
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import UNKNOWN
 
@@ -139,12 +140,21 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
             own, by_accelerate = words[index + 2 :], True
         if _is_given(words, index):
             continue
+        if index and text.startswith(FOUND) and (tool := _tool(words[index:])) is not None:
+            before = own[: _length(own, words, index)]
+            return replace(tool, span=span, launcher=before, by_accelerate=by_accelerate)
         if text.endswith(".py") and not _starts_another(words, index + 1):
             before = own[: _length(own, words, index)]
             return Launch(span, text, words[index + 1 :], before, by_accelerate=by_accelerate)
         if text in _MODULE and following and not _starts_more(words, index + 1):
             before = own[: _length(own, words, index)]
             return Launch(span, following, words[index + 2 :], before, by_accelerate=by_accelerate)
+    return _tool(words)
+
+
+def _tool(words: tuple[Word, ...]) -> Launch | None:
+    """A tool that is no file of Python, with its subcommand."""
+    span = Span(words[0].span.start, words[-1].span.end)
     first = words[0].text
     if _RUNNERS.fullmatch(first) or not _TOOL.fullmatch(first):
         return None

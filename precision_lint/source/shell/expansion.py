@@ -40,6 +40,16 @@ _OWN_FOLDER = regex(
 """`$(dirname "$0")`, `$(cd "$(dirname "$0")/.." && pwd)`: the folder of the script."""
 
 
+_WHICH = regex(
+    r"""(?:\$\(\s*(?:which|command\s+-v|type\s+-P)\s+([\w.-]+)\s*\)
+      | `\s*(?:which|command\s+-v|type\s+-P)\s+([\w.-]+)\s*`)""",
+    re.VERBOSE,
+)
+"""`$(which trl)`: where a program is."""
+FOUND = f"{UNKNOWN}/bin/"
+"""What stands for the folder of a program that is looked for like this."""
+
+
 class Expander:
     """Expands words with what is known of the variables so far."""
 
@@ -178,8 +188,10 @@ class Expander:
                 if text.chars or default is None:
                     return text
                 return self._default(part) or _unknown(span)
-            case Substitution(span) if self.in_file and (folder := self._own_folder(span)):
-                return Text(folder, (span.start,) * len(folder))
+            case Substitution(span) if self.in_file and (
+                found := self._own_folder(span) or self._which(span)
+            ):
+                return Text(found, (span.start,) * len(found))
         return _unknown(part.span)
 
     def take(self, name: str) -> None:
@@ -241,6 +253,12 @@ class Expander:
             call, bracket, suffix = match["cd"].rpartition(")")
             match = _OWN_FOLDER.fullmatch(call + bracket)
         return f"{self.source.path.parent.as_posix()}{suffix}" if match else None
+
+    def _which(self, span: Span) -> str | None:
+        """The program that is looked for."""
+        is_short = span.end - span.start <= _MAX_CALL
+        match = _WHICH.fullmatch(self.source[span]) if is_short else None
+        return f"{FOUND}{match[1] or match[2]}" if match else None
 
     def _unknown(self, name: str, default: str | None, span: Span) -> Text:
         """A value that is not known, but is the same wherever it is the same."""
