@@ -42,6 +42,15 @@ COMMANDS = {"pretrain": run_pretrain, "sft": run_sft, "tune": run_sft}
 COMMANDS[args.command](args)
 """
 GET = TABLE.replace("COMMANDS[args.command]", "COMMANDS.get(args.command)")
+MATCH = """\
+match args.command:
+    case "pretrain":
+        run_pretrain(args)
+    case "sft" | "tune":
+        run_sft(args)
+    case _:
+        parser.print_help()
+"""
 OF_PRETRAIN, OF_SFT = "(autocast, train.py:5", "(autocast, train.py:9"
 
 
@@ -52,7 +61,7 @@ def _shown(tmp_path: Path, program: str, words: str) -> tuple[bool, bool]:
     return OF_PRETRAIN in found, OF_SFT in found
 
 
-@pytest.mark.parametrize("choosing", [BRANCHES, TABLE, GET])
+@pytest.mark.parametrize("choosing", [BRANCHES, TABLE, GET, MATCH])
 @pytest.mark.parametrize(
     ("words", "shown"),
     [

@@ -18,6 +18,7 @@ from precision_lint.facts.runs.interpreter.tables import asked_keys
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.source.python.cases import runs_case
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
@@ -218,13 +219,29 @@ def conditions(node: ast.AST, file: ParsedPython, evaluator: Questions) -> Itera
             case ast.BoolOp(op=op, values=values):
                 for value in values[: values.index(inner)] if inner in values else ():
                     yield judged(value, isinstance(op, ast.And))
-            case ast.ExceptHandler() | ast.match_case():
+            case ast.ExceptHandler():
                 yield Condition(None, True, file, None)
+            case ast.Match(subject=subject, cases=cases) if isinstance(inner, ast.match_case):
+                yield _of_case(subject, cases, inner, file, evaluator)
             case ast.Dict(values=values) if inner in values:
                 yield from _of_entry(parent, values.index(inner), file, evaluator)
         if isinstance(parent, FUNCTIONS):
             return
         inner = parent
+
+
+def _of_case(
+    subject: ast.expr,
+    cases: Sequence[ast.match_case],
+    case: ast.match_case,
+    file: ParsedPython,
+    evaluator: Questions,
+) -> Condition:
+    """Whether a case of `match args.command:` runs."""
+    known, read = evaluator.noting(lambda: evaluator.value(subject, file))
+    is_plain = known is not None and known.is_plain
+    holds = runs_case(cases, case, known.value) if is_plain and known is not None else None
+    return Condition(None, True, file, holds, read)
 
 
 def _of_entry(
