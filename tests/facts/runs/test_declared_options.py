@@ -67,7 +67,8 @@ def test_a_switch_that_is_negated_next_to_a_condition_is_on_by_default(
 ) -> None:
     region = f"region = torch.autocast('cuda', dtype=torch.float16, enabled={use})"
     out = explained(tmp_path, program(NO_AMP, DEVICE, region))
-    assert "true by default; off with --no-amp (autocast, train.py:9)" in out
+    place = "(autocast, train.py:9, only if device.type == 'cuda')"
+    assert f"float16 by default; off with --no-amp {place}" in out
 
 
 def test_so_is_one_on_its_way_through_an_object(tmp_path: Path) -> None:
