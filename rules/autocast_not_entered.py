@@ -190,7 +190,7 @@ def _assigned(
 def _chosen(choice: ast.BoolOp, file: PythonFile, syntax: SyntaxTree) -> Iterator[Finding]:
     """`with a and b:` enters `b` alone, `with a or b:` enters `a` alone."""
     made = [list(_makers(operand, syntax)) for operand in choice.values]
-    if not any(autocast_call(call, syntax.names) for calls in made for call in calls):
+    if not any(autocast_call(call, syntax) for calls in made for call in calls):
         return
     contexts = [
         operand
@@ -237,7 +237,7 @@ def _is_context(node: ast.Call, syntax: SyntaxTree) -> bool:
     # Methods that make contexts: `accelerator.autocast()`, `model.no_sync()`.
     is_method = isinstance(node.func, ast.Attribute) and node.func.attr in {"autocast", "no_sync"}
     name = qualified(node.func, syntax.names)
-    return is_method or name in _CONTEXTS or autocast_call(node, syntax.names) is not None
+    return is_method or name in _CONTEXTS or autocast_call(node, syntax) is not None
 
 
 def _enter_all(choice: ast.BoolOp, file: PythonFile) -> Fix | None:

@@ -122,7 +122,7 @@ def _is_shielded(node: ast.Call, region: RegionNode, syntax: SyntaxTree) -> bool
         if parent is region:
             break
         if isinstance(parent, With):
-            made = [autocast_call(item.context_expr, syntax.names) for item in parent.items]
+            made = [autocast_call(item.context_expr, syntax) for item in parent.items]
             if any(inner is not None and inner.is_off for inner in made):
                 return True
     return False

@@ -8,9 +8,10 @@ be held by a variable or an attribute, or returned by a function of the file, or
 file: `with self.precision.region():`. Then no file of the program may scale losses. Where code
 chooses between dtypes, a run counts that chooses float16: an option whose default or choices name
 it, or a value in a configuration. A region for `device.type` or `str(device)` is one for CUDA if
-all devices that it can be are written in the file, and CUDA is one of them. A region under
-`no_grad` computes no gradients and is fine. Tests are not reported, because their training results
-do not matter.
+all devices that it can be are written in the file, and CUDA is one of them. So is one whose class
+is in a variable that holds the class for CUDA, or a choice between it and that for the CPU. A
+region under `no_grad` computes no gradients and is fine. Tests are not reported, because their
+training results do not matter.
 
 Also finds a model that FSDP computes in float16 (`MixedPrecision(param_dtype=torch.float16)` or
 `MixedPrecisionPolicy`, in all runs or with an option) and that an optimizer of the file gets,

@@ -9,9 +9,11 @@ setting: an option, a key of a configuration file, a field that the project sets
 documentation names bfloat16; the message says the value and where it is given. Without autocast, a
 scaler that is always on is reported if the same class compares its settings with bfloat16 and
 scales the loss then. Autocast may be in another function, in a base class, or in a function of
-another file that receives the scaler, alone or in a field of a dataclass. The scaler may be a
-`ShardedGradScaler`, or be created by a wrapper class of the project (`NativeScaler`). Autocast
-without a dtype runs in bfloat16 on the CPU, and wherever `torch.set_autocast_dtype` sets it.
+another file that receives the scaler, alone or in a field of a dataclass. Its class may be in a
+variable (`autocast = torch.cuda.amp.autocast`, or a choice between the classes for CUDA and the
+CPU). The scaler may be a `ShardedGradScaler`, or be created by a wrapper class of the project
+(`NativeScaler`). Autocast without a dtype runs in bfloat16 on the CPU, and wherever
+`torch.set_autocast_dtype` sets it.
 
 Also reported:
 - a precision plugin that creates a scaler whatever its `precision` is;

@@ -263,7 +263,7 @@ def _autocast(
     node: ast.Call, call: ast.Call, file: ParsedPython, syntax: SyntaxTree
 ) -> TorchPlace | None:
     """`torch.autocast("cuda", dtype=…, enabled=…)`, also by `functools.partial`."""
-    made = autocast_call(call, syntax.names)
+    made = autocast_call(call, syntax)
     if made is None:
         return None
     dtype = made.argument("dtype")

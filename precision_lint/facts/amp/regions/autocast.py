@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from precision_lint.facts.dtypes.operators.einsum import multiplies_elements
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.statements import FunctionDefinition, With
 from precision_lint.source.python.syntax import innermost_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree
@@ -50,7 +51,7 @@ class AutocastCall:
     node: ast.Call
     is_generic: bool
     device: str | None
-    """The device type according to its name or a literal."""
+    """The device type according to its name or a literal; None if it may be one of several."""
 
     def argument(self, name: str) -> ast.expr | None:
         """An argument by keyword or by position; None if absent or in a starred argument."""
@@ -84,14 +85,15 @@ class AutocastCall:
         return False
 
 
-def autocast_call(node: ast.AST, names: Mapping[str, str]) -> AutocastCall | None:
+def autocast_call(node: ast.AST, syntax: SyntaxTree) -> AutocastCall | None:
     """The autocast context that an expression makes, if it is a call of torch's autocast."""
     if not isinstance(node, ast.Call):
         return None
-    name = qualified(node.func, names)
-    if name in _OF_ONE_DEVICE:
-        return AutocastCall(node, False, _OF_ONE_DEVICE[name])
-    if name not in _GENERIC:
+    classes = _classes(node.func, syntax)
+    if classes and all(name in _OF_ONE_DEVICE for name in classes):
+        devices = {_OF_ONE_DEVICE[name] for name in classes}
+        return AutocastCall(node, False, devices.pop() if len(devices) == 1 else None)
+    if not classes or not all(name in _GENERIC for name in classes):
         return None
     made = AutocastCall(node, True, None)
     match made.argument("device_type"):
@@ -100,10 +102,47 @@ def autocast_call(node: ast.AST, names: Mapping[str, str]) -> AutocastCall | Non
     return made
 
 
+def _classes(called: ast.expr, syntax: SyntaxTree) -> frozenset[str]:
+    """The names of what is called: of all that a variable may hold, if it holds classes of regions.
+
+    `autocast = torch.cuda.amp.autocast if on_cuda else torch.cpu.amp.autocast` takes the same
+    arguments on both devices.
+    """
+    name = qualified(called, syntax.names)
+    if not isinstance(called, ast.Name) or name not in _holders(syntax):
+        return frozenset({name})
+    held = binding(called, syntax)
+    values = held if isinstance(held, list) else []
+    return frozenset(qualified(one, syntax.names) for each in values for one in _either(each))
+
+
+@fact
+def _holders(syntax: SyntaxTree) -> frozenset[str]:
+    """The variables to which a file assigns classes of regions, and no import gives the name."""
+    return frozenset(
+        target.id
+        for node in syntax.nodes
+        if isinstance(node, ast.Assign)
+        and any(is_autocast(qualified(one, syntax.names)) for one in _either(node.value))
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id not in syntax.names
+    )
+
+
+def _either(value: ast.expr) -> Iterator[ast.expr]:
+    """Both of `cuda.amp.autocast if on_cuda else cpu.amp.autocast`, or the value itself."""
+    match value:
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _either(body)
+            yield from _either(orelse)
+        case _:
+            yield value
+
+
 @fact
 def autocasts(syntax: SyntaxTree) -> list[AutocastCall]:
     """The autocast contexts that a file makes, in source order."""
-    made = (autocast_call(node, syntax.names) for node in syntax.every_call)
+    made = (autocast_call(node, syntax) for node in syntax.every_call)
     found = [each for each in made if each is not None]
     return sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset))
 
@@ -130,7 +169,7 @@ def regions_around(node: ast.AST, syntax: SyntaxTree) -> Iterator[AutocastCall]:
             case _:
                 continue
         for context in contexts:
-            if (made := autocast_call(context, syntax.names)) is not None:
+            if (made := autocast_call(context, syntax)) is not None:
                 yield made
 
 

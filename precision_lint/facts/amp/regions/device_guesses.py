@@ -63,7 +63,9 @@ def may_be_cuda(made: AutocastCall, syntax: SyntaxTree) -> bool:
     """
     if made.device is not None:
         return made.device == "cuda"
-    given = made.argument("device_type") if made.is_generic else None
+    if not made.is_generic:
+        return True  # the class for CUDA, or that for the CPU
+    given = made.argument("device_type")
     return given is not None and "cuda" in _types(given, syntax, _HOPS)
 
 

@@ -191,7 +191,7 @@ def autocast_dtypes(node: ast.Call, file: PythonFile) -> Iterator[tuple[ast.expr
             continue
         if is_used_elsewhere(node, call, syntax):
             continue
-        made = autocast_call(call, syntax.names)
+        made = autocast_call(call, syntax)
         if made is not None:
             dtype = None if made.is_off else made.argument("dtype")
         elif _enters_autocast(dotted(call.func), program):
@@ -207,8 +207,8 @@ def _enters_autocast(name: str | None, program: Program) -> bool:
     found = None if name is None else _resolve(name, program)
     if found is None or not isinstance(found.definition, Function):
         return False
-    names = syntax_tree(found.module.file).names
-    calls = (autocast_call(node, names) for node in walk(found.definition.node))
+    syntax = syntax_tree(found.module.file)
+    calls = (autocast_call(node, syntax) for node in walk(found.definition.node))
     given = (call.argument("dtype") for call in calls if call is not None)
     return any(isinstance(each, ast.Name) and each.id == "dtype" for each in given)
 

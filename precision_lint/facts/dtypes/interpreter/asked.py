@@ -14,6 +14,7 @@ from precision_lint.facts.dtypes.domain.values import (
     LibraryObject,
     Model,
     NonTensor,
+    OneOf,
     Symbol,
     Tensor,
     Unknown,
@@ -198,7 +199,7 @@ class Asked:
 
     def callee(self, node: ast.Call, function: Value, *, is_intraprocedural: bool) -> Callee | None:
         """What a call calls; None if no rule asks for it."""
-        name = function.name if isinstance(function, Symbol) else None
+        name = _name_of(function)
         package = (name or "").partition(".")[0]
         called = callee_name(node)
         if isinstance(node.func, ast.Name):
@@ -217,6 +218,25 @@ class Asked:
         if called not in self.names and f"{package}.*" not in self.names:
             return None
         return Callee(called, name, is_instance)
+
+
+def _name_of(function: Value) -> str | None:
+    """The qualified name of what is called.
+
+    Of `cuda.amp.autocast if on_cuda else cpu.amp.autocast`, which take the same arguments, it is
+    the one for CUDA: half precision is judged as it is there.
+    """
+    match function:
+        case Symbol(name=name):
+            return name
+        case OneOf(members=members):
+            names = {each.name for each in members if isinstance(each, Symbol)}
+            if len(names) == len(members) and names <= _AUTOCAST_OF_DEVICES:
+                return max(names)
+    return None
+
+
+_AUTOCAST_OF_DEVICES = frozenset({"torch.cpu.amp.autocast", "torch.cuda.amp.autocast"})
 
 
 def _rows_worth_a_look(file: ParsedPython, worth: Mapping[str, list[Question]]) -> set[int]:

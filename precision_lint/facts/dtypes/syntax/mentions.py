@@ -19,6 +19,9 @@ _WORD = regex(r"\w*")
 _DEFINING = ("def ", "class ")
 
 
+_HOLDS_AUTOCAST = regex(r"\b(\w+)[ \t]*=[ \t]*(?:\(\s*)?(?:\w+\.)*autocast\b(?![ \t]*[(=,)])")
+"""A variable that is assigned a class of regions."""
+
 OWN_TRAINER = "*Trainer"
 """Calls of what is named like a trainer, and is none of those that are asked for by name."""
 
@@ -31,6 +34,8 @@ def aliases(names: frozenset[str], imports: Mapping[str, str], text: str) -> Map
         words = {word for _, word in words_called(text)}
         trainers = {word for word in words if word.endswith("Trainer")} - names
         found = dict.fromkeys(trainers, OWN_TRAINER) | found
+    if "autocast" in names and "autocast" in text:
+        found = dict.fromkeys(_HOLDS_AUTOCAST.findall(text), "autocast") | found
     return found
 
 
