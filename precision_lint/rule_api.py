@@ -88,6 +88,7 @@ NAMES = {
     "precision_lint.facts.amp.regions.dropped": "dropped",
     "precision_lint.facts.amp.regions.entered": "entered",
     "precision_lint.facts.amp.regions.entered_elsewhere": "EnteredElsewhere entered_elsewhere",
+    "precision_lint.facts.amp.scaling.idle_scalers": "is_tested",
     "precision_lint.facts.amp.training_step.events": "Event EventKind scalers_made",
     "precision_lint.facts.amp.float16_weights": (
         "FLOAT16_CALLS Float16Weights float16_adapters float16_models may_train_float16"

@@ -64,6 +64,7 @@ from precision_lint.facts.amp.scaling.bfloat16_scaling import ScalingForm as Sca
 from precision_lint.facts.amp.scaling.bfloat16_scaling import scaling_at as scaling_at
 from precision_lint.facts.amp.scaling.bfloat16_scaling import scaling_in as scaling_in
 from precision_lint.facts.amp.scaling.handed_scalers import is_kept as is_kept
+from precision_lint.facts.amp.scaling.idle_scalers import is_tested as is_tested
 from precision_lint.facts.amp.scaling.resuming import is_refused as is_refused
 from precision_lint.facts.amp.scaling.resuming import resumption as resumption
 from precision_lint.facts.amp.scaling.saving_calls import scalers_of_callers as scalers_of_callers

@@ -29,7 +29,8 @@ scaler.update()
 Safe if the scaler is updated after the plain step, which becomes `scaler.step(optimizer)`, and if a
 plain step directly next to the scaler's step is deleted. If the file never steps through the
 scaler, there is no fix. Confidence is medium then if the file makes the scaler and only scales with
-it, else low: other code may step it, or `scale` is meant as a constant factor.
+it or asks whether it is there (`if self.scaler:`), else low: other code may step it, or `scale` is
+meant as a constant factor.
 
 ## References
 - Pitfall B05
@@ -39,6 +40,7 @@ it, else low: other code may step it, or `scale` is meant as a constant factor.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -55,8 +57,11 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    SyntaxTree,
     TrainingStep,
+    is_tested,
     scalers_made,
+    syntax_tree,
 )
 
 RULE = Rule(
@@ -142,10 +147,37 @@ def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFi
 
 
 def _only_scales(scaler: str, file: PythonFile) -> bool:
-    """True if a scaler that the file makes does nothing else: no other code gets it."""
-    name = re.escape(scaler.rpartition(".")[2])
-    other_use = re.compile(rf"\b{name}\b(?!\s*=[^=])(?!\.scale\()")
-    return scaler in scalers_made(file) and not other_use.search(file.text.text)
+    """True if a scaler that the file makes does nothing else: no other code gets it.
+
+    `if self.scaler:` does nothing with it. What has it as an attribute may be in other files.
+    """
+    if scaler not in scalers_made(file):
+        return False
+    name, syntax = scaler.rpartition(".")[2], syntax_tree(file)
+    for node in file.nodes:
+        match node:
+            case ast.Name(id=used, ctx=ast.Load()) | ast.Attribute(attr=used, ctx=ast.Load()):
+                if used == name and not (_scales(node, syntax) or is_tested(node, syntax)):
+                    return False
+            case ast.arg(arg=used) | ast.keyword(arg=used) | ast.Constant(value=used):
+                if used == name:
+                    return False  # somebody gives it, or finds it by its name
+    return "." not in scaler or not _is_used_elsewhere(name, file)
+
+
+def _scales(node: ast.expr, syntax: SyntaxTree) -> bool:
+    """True for the scaler of `scaler.scale(loss)`."""
+    match syntax.parent(node):
+        case ast.Attribute(attr="scale"):
+            return True
+    return False
+
+
+def _is_used_elsewhere(name: str, file: PythonFile) -> bool:
+    """True if another file that runs with this one calls methods of an attribute of the name."""
+    path, project = file.text.path, file.project
+    using = project.python_sources_matching(rf"\.{re.escape(name)}\.(?!scale\()".encode())
+    return any(each != path and project.runs_with(each, path) for each in using)
 
 
 def _by_scaler(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:
