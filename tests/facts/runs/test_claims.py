@@ -536,3 +536,36 @@ def test_a_setting_of_a_region_that_leads_to_a_scaler_has_a_row_for_each(tmp_pat
     out = explained(tmp_path, files)
     assert "true (autocast, train.py:7)" in out
     assert "true (scaler, train.py:9)" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("eval", "(autocast, train.py:6)"),  # the built-in function, in the other file
+        ("measure", "(autocast, train.py:6, only if 'q' in text)"),
+    ],
+)
+def test_a_function_with_the_name_of_a_builtin(name: str, expected: str, tmp_path: Path) -> None:
+    files = {
+        "train.py": f"""\
+import fire
+import torch
+import numbers_of
+
+def {name}(fp16=False):
+    with torch.autocast("cuda", torch.float16, enabled=fp16):
+        numbers_of.read(model(x))
+
+if __name__ == "__main__":
+    fire.Fire({name})
+""",
+        "numbers_of.py": f"""\
+from sympy import *
+
+def read(text):
+    if "q" in text:
+        return {name}(text)
+""",
+        "run.sh": "python train.py --fp16 True\n",
+    }
+    assert expected in explained(tmp_path, files, "run.sh")

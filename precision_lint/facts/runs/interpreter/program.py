@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -214,7 +215,7 @@ class Program(Memo):
 
     def calls_of(self, name: str, home: ParsedPython) -> list[tuple[ParsedPython, ast.Call]]:
         """The calls of what a file defines in all files, also under another name; not those of
-        others with its name.
+        others with its name, such as a built-in function where a star gives other names.
         """
         return self.fact(("calls of", name, home), lambda: self._calls_of(name, home))
 
@@ -233,7 +234,7 @@ class Program(Memo):
                 file is home
                 or not isinstance(call.func, ast.Name)
                 or name in syntax_tree(file).names
-                or "import *" in file.text.text
+                or ("import *" in file.text.text and not hasattr(builtins, name))
             )
         ]
         module = home.text.path.stem
