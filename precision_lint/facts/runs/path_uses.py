@@ -22,7 +22,7 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 _MOST_HOPS = 4
 _HIDDEN = regex(r"\bvars\(|__dict__|\basdict\(|\bsys\.argv\b|\bparse_known_args\(")
 """How a program may get the option by another name."""
-_TELLING = frozenset({
+_SHOWING = frozenset({
     "print", "info", "debug", "warning", "error", "exists", "isfile", "is_file", "basename",
     "dirname", "splitext", "isinstance", "len", "bool",
 })  # fmt: skip
@@ -55,12 +55,12 @@ def _is_given_away(holder: ast.expr, file: ParsedPython, program: Program) -> bo
         is_of_library(call, file, program.project)
         for call in syntax_tree(file).every_call
         for each in (*call.args, *(one.value for one in call.keywords))
-        if isinstance(each, ast.Name) and each.id == holder.id and callee_name(call) not in _TELLING
+        if isinstance(each, ast.Name) and each.id == holder.id and callee_name(call) not in _SHOWING
     )
 
 
 def _is_known(node: ast.expr, file: ParsedPython, load: Load, program: Program, hops: int) -> bool:
-    """True where a path is only told, asked for, or given to the load."""
+    """True where a path is only shown, compared, or given to the load."""
     syntax = syntax_tree(file)
     match syntax.parent(node):
         case (
@@ -74,7 +74,7 @@ def _is_known(node: ast.expr, file: ParsedPython, load: Load, program: Program, 
             return name in _PARTS
         case ast.Call() as call if node in call.args:
             name = callee_name(call)
-            if call is load.call or name in _TELLING:
+            if call is load.call or name in _SHOWING:
                 return True
             if name == "open":
                 return syntax.function(call) is syntax_tree(load.file).function(load.call)
