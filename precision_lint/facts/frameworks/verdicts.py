@@ -201,9 +201,8 @@ def _is_within(inner: Span, outer: Span) -> bool:
 
 def verdicts_of(run: EffectiveConfig, project: Recording) -> Iterator[Verdict]:
     """The conflicts of a run, in any of its files; none of a file that nothing reads."""
-    for verdict in _verdicts_of(run, project):
-        if named_in_vain(run, project) is None:
-            yield verdict
+    found = _verdicts_of(run, project)
+    return (each for each in found if named_in_vain(run, project) is None)
 
 
 def _verdicts_of(run: EffectiveConfig, project: Recording) -> Iterator[Verdict]:

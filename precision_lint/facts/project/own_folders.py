@@ -15,9 +15,10 @@ from precision_lint.source.python.syntax import callee_name, parameters
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_HOPS = 16
-_SAME = frozenset({"str", "Path", "PurePath", "abspath", "realpath", "normpath", "fspath"})
+PATHS = frozenset({"str", "Path", "PurePath", "abspath", "realpath", "normpath", "fspath"})
 """Functions that leave a path what it is."""
-_SAME_METHODS = frozenset({"resolve", "absolute", "as_posix", "expanduser"})
+PATH_METHODS = frozenset({"resolve", "absolute", "as_posix", "expanduser"})
+"""Methods that do."""
 
 
 def own_path(
@@ -49,12 +50,12 @@ def own_path(
             above = found.parents if found is not None and found.is_absolute() else ()
             return above[number] if 0 <= number < len(above) else None
         case ast.Call(func=ast.Attribute(value=value, attr=method), args=[]) if (
-            method in _SAME_METHODS
+            method in PATH_METHODS
         ):
             return inner(value)
         case ast.Call(func=ast.Attribute(value=value, attr="joinpath"), args=args):
             return _joined([inner(value), *map(inner, args)])
-        case ast.Call(args=[first, *rest]) if callee_name(node) in ("join", *_SAME):
+        case ast.Call(args=[first, *rest]) if callee_name(node) in ("join", *PATHS):
             is_join = callee_name(node) in ("join", "Path", "PurePath")
             return _joined([inner(first), *map(inner, rest)]) if is_join else inner(first)
         case ast.Call(args=[first]) if callee_name(node) == "dirname":

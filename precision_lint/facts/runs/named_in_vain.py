@@ -8,7 +8,6 @@ and somebody may read the file. What pages and messages say of a file gives it t
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch, launch
@@ -18,7 +17,7 @@ from precision_lint.facts.frameworks.runs import runs
 from precision_lint.facts.frameworks.sources import MappingSource
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.becoming import shown
-from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.program import Program, flag_of
 from precision_lint.facts.runs.never_named import given_in, naming_of
 from precision_lint.facts.runs.never_read import declared_in_vain, is_read_elsewhere
 from precision_lint.facts.runs.readers import readers
@@ -237,12 +236,7 @@ def _of_default(
     if not isinstance(keyword, ast.keyword) or keyword.arg != "default":
         return None
     program = Program(file.text.path, project)
-    flags = _flags(call)
-    if not flags or is_read_elsewhere(normal(flags[0].lstrip("-")), program):
+    flag = flag_of(call)
+    if not flag.startswith("--") or is_read_elsewhere(normal(flag.lstrip("-")), program):
         return None
-    return _reason(flags[0], program)
-
-
-def _flags(call: ast.Call) -> Sequence[str]:
-    values = (each.value for each in call.args if isinstance(each, ast.Constant))
-    return [each for each in values if isinstance(each, str) and each.startswith("--")]
+    return _reason(flag, program)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
-from precision_lint.facts.runs.interpreter.program import Program, keyword_of
+from precision_lint.facts.runs.interpreter.program import Program, destination, keyword_of
 from precision_lint.facts.runs.namespaces import is_in_sight, is_saved, stays_at_home, texts_of
 from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import chooses_precision
@@ -53,7 +53,7 @@ def declared_in_vain(name: str, program: Program) -> tuple[ParsedPython, ast.Cal
     file, call = found
     if _action(call) not in _PLAIN:
         return None
-    attribute = _destination(call, name)
+    attribute = destination(call)
     reads = _reading(attribute)
     is_at_home = file.text.path == program.path and stays_at_home(program)
     texts = (file.text.text,) if is_at_home else texts_of(program)
@@ -75,7 +75,7 @@ def is_read_elsewhere(name: str, program: Program) -> bool:
     found = program.argument(name)
     if found is None or not program.project.users(found[0].text.path):
         return False
-    return _is_read_without(_destination(found[1], name), program.project)
+    return _is_read_without(destination(found[1]), program.project)
 
 
 def _is_read_without(name: str, project: Recording) -> bool:
@@ -94,17 +94,6 @@ def _action(call: ast.Call) -> str:
             return name
         case node:
             return last_name(node)
-
-
-def _destination(call: ast.Call, name: str) -> str:
-    """The attribute that an option becomes: as argparse has it, that of its first long name."""
-    match keyword_of(call, "dest"):
-        case ast.Constant(value=str(given)):
-            return given
-    spelled = [each.value for each in call.args if isinstance(each, ast.Constant)]
-    names = [each for each in spelled if isinstance(each, str)]
-    first = next((each for each in names if each.startswith("--")), None)
-    return normal((first or next(iter(names), name)).lstrip("-"))
 
 
 def _reading(name: str) -> Callable[[str], bool]:

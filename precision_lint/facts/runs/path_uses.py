@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from precision_lint.facts.project.own_folders import PATH_METHODS, PATHS
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.loads import Load
 from precision_lint.facts.runs.table_uses import is_of_library
@@ -27,7 +28,6 @@ _SHOWING = frozenset({
     "dirname", "splitext", "isinstance", "len", "bool",
 })  # fmt: skip
 """Functions that read nothing of a file by its path."""
-_SAME = frozenset({"str", "Path", "abspath", "expanduser", "realpath", "resolve"})
 _PARTS = frozenset({"name", "stem", "suffix", "parent", "endswith", "startswith", "exists"})
 
 
@@ -78,7 +78,7 @@ def _is_known(node: ast.expr, file: ParsedPython, load: Load, program: Program, 
                 return True
             if name == "open":
                 return syntax.function(call) is syntax_tree(load.file).function(load.call)
-            if name in _SAME:
+            if name in PATHS | PATH_METHODS:
                 return _is_known(call, file, load, program, hops)
             return hops > 0 and _is_known_in(call, call.args.index(node), file, load, program, hops)
     return False

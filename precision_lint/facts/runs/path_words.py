@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.project.own_folders import PATH_METHODS, PATHS
+from precision_lint.facts.runs.interpreter.program import Program, destination, flag_of
 from precision_lint.facts.runs.ways import definitions
 from precision_lint.facts.settings.given import normal
 from precision_lint.source.python.parse import ParsedPython
@@ -24,10 +25,9 @@ from precision_lint.source.python.syntax import (
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_HOPS = 8
-_SAME = frozenset({
-    "open", "Path", "PosixPath", "str", "abspath", "realpath", "expanduser", "expandvars",
-    "resolve", "absolute", "normpath", "fspath", "safe_load", "read", "read_text", "load", "loads",
-})  # fmt: skip
+_SAME = PATHS | PATH_METHODS | {
+    "open", "PosixPath", "expandvars", "safe_load", "read", "read_text", "load", "loads",
+}  # fmt: skip
 """Calls that give the path, or the stream of a file, that they get."""
 _OF_COMMANDS = frozenset({"option", "argument"})
 
@@ -72,18 +72,8 @@ def _first(nodes: Sequence[ast.expr], file: ParsedPython, program: Program, hops
 
 def _option(name: str, program: Program) -> str:
     """An option of the program's parser by the name of its attribute."""
-    found = set()
-    for _, call in program.calls("add_argument"):
-        said = [
-            each.value
-            for each in call.args
-            if isinstance(each, ast.Constant) and isinstance(each.value, str)
-        ]
-        dest = next((each.value for each in call.keywords if each.arg == "dest"), None)
-        own = next((each for each in said if each.startswith("--")), said[0] if said else "")
-        target = dest.value if isinstance(dest, ast.Constant) else normal(own.lstrip("-"))
-        if own and target == name:
-            found.add(_named(own))
+    calls = (call for _, call in program.calls("add_argument"))
+    found = {_named(flag_of(call)) for call in calls if flag_of(call) and destination(call) == name}
     return found.pop() if len(found) == 1 else ""
 
 

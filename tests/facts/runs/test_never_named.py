@@ -131,7 +131,7 @@ def test_only_texts_name_it(others: dict[str, str], tmp_path: Path) -> None:
         {"run.sh": "python other.py zero$STAGE.json\n"},
         {"run.sh": "python other.py --preset zero2\n"},
         {"run.sh": "cp -r configs out\n"},
-        {"run.sh": "python other.py --ds /data/me/work/zero2.json\n"},
+        {"run.sh": "python other.py --ds /data/me/runs/zero2.json\n"},
         {"run.sh": "python other.py --ds ${A}/a/zero2.json\n", "a/zero2.json": "{}\n"},
         {"run.sh": "python other.py --ds zero2.json\n", "zero2.json": "{}\n"},
         {"run.sh": "nohup python other.py --all configs &\n"},

@@ -220,6 +220,9 @@ class Asked:
         return Callee(called, name, is_instance)
 
 
+_AUTOCAST_OF_DEVICES = frozenset({"torch.cpu.amp.autocast", "torch.cuda.amp.autocast"})
+
+
 def _name_of(function: Value) -> str | None:
     """The qualified name of what is called.
 
@@ -234,9 +237,6 @@ def _name_of(function: Value) -> str | None:
             if len(names) == len(members) and names <= _AUTOCAST_OF_DEVICES:
                 return max(names)
     return None
-
-
-_AUTOCAST_OF_DEVICES = frozenset({"torch.cpu.amp.autocast", "torch.cuda.amp.autocast"})
 
 
 def _rows_worth_a_look(file: ParsedPython, worth: Mapping[str, list[Question]]) -> set[int]:

@@ -17,8 +17,6 @@ _ADDS = regex(r"\.append\(")
 _CASTS = regex(r"\.(?:bfloat16|half|to)\(")
 _WORD = regex(r"\w*")
 _DEFINING = ("def ", "class ")
-
-
 _HOLDS_AUTOCAST = regex(r"\b(\w+)[ \t]*=[ \t]*(?:\(\s*)?(?:\w+\.)*autocast\b(?![ \t]*[(=,)])")
 """A variable that is assigned a class of regions."""
 
