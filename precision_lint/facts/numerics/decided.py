@@ -36,8 +36,8 @@ _SAME = frozenset({"detach", "clone", "contiguous"})
 _ALIKE = _SAME | frozenset(
     {"array", "as_tensor", "asarray", "cat", "concatenate", "copy", "cpu", "cuda", "double", "exp",
      "flatten", "float", "from_numpy", "gather", "item", "list", "log", "max", "min", "numpy",
-     "permute", "reshape", "squeeze", "stack", "t", "tensor", "to", "tolist", "transpose", "tuple",
-     "unsqueeze", "view"}
+     "pad", "permute", "reshape", "squeeze", "stack", "t", "tensor", "to", "tolist", "transpose",
+     "tuple", "unsqueeze", "view"}
 )  # fmt: skip
 """What hands numbers on, and functions that keep their order."""
 

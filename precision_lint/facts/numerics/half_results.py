@@ -193,9 +193,11 @@ def scores(call: Call, file: PythonFile) -> HalfResult | None:
 
 def _has_no_digits(node: ast.Call, file: PythonFile) -> bool:
     """True if only the largest of some scores counts, or on which side of a threshold one is."""
-    fate, path = Fate(node, syntax_tree(file)), file.text.path
+    fate, own = Fate(node, syntax_tree(file)), file.text.path
     return fate.has_no_digits and not any(
-        any(file.project.importing(path, name)) for name in fate.returned_by
+        file.project.uses(path, own)  # or it imports something else of this name
+        for name in fate.returned_by
+        for path in file.project.importing(own, name)
     )
 
 
