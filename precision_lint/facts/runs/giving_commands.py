@@ -68,7 +68,9 @@ def _said(started: Launch) -> tuple[Word, ...]:
 
 def gifts(path: Path, project: Recording) -> tuple[tuple[Path, Launch], ...]:
     """The programs that get a file, with the commands."""
-    return project.config_files.once(("given to", path), lambda: tuple(_given(path, project)))
+    return project.config_files.once(
+        ("given to", path), lambda: tuple(_given(path, project)) or tuple(_agreeing(path, project))
+    )
 
 
 def gets_others(program: Path, path: Path, project: Recording) -> bool:
@@ -125,17 +127,30 @@ def _agrees(launch: Launch, path: Path, project: Recording) -> bool:
     return len(words) >= _LEAST_WORDS and sum(words) >= _AGREEING * len(words)
 
 
-def _given(path: Path, project: Recording) -> Iterator[tuple[Path, Launch]]:
+def _agreeing(path: Path, project: Recording) -> Iterator[tuple[Path, Launch]]:
+    """The programs whose runs have written a file that no command gives to a program."""
+    for script in _scripts(path, project):
+        for _, launch, program in started_programs(script, project, by_example=True):
+            if _agrees(launch, path, project) and not project.is_test(program):
+                yield program, launch
+
+
+def _scripts(path: Path, project: Recording) -> tuple[ParsedConfig, ...]:
+    """The file, which may hold commands, and the scripts and documents that name it."""
     files = project.config_files
     own = filter(None, (files.at(path),))
-    for script in dict.fromkeys((*own, *files.scripts_naming(path))):
+    return tuple(dict.fromkeys((*own, *files.scripts_naming(path))))
+
+
+def _given(path: Path, project: Recording) -> Iterator[tuple[Path, Launch]]:
+    files = project.config_files
+    for script in _scripts(path, project):
         for part, launch, program in started_programs(script, project, by_example=True):
             named = (word.text for word in (*launch.words, *launch.launcher))
             paths = (text.rpartition("=")[2] for text in named if text.endswith(path.name))
             found = ((text, files.find(text, part.text.path, launch.directory)) for text in paths)
             is_it = (_names_it(text, at, path, program, project) for text, at in found)
             is_its = any(is_it) or _writes_there(launch, path, project)
-            is_its = is_its or _agrees(launch, path, project)
             if is_its and not project.is_test(program):
                 yield program, launch
         yield from _given_by_variables(script, path, project)

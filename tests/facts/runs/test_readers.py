@@ -201,6 +201,16 @@ def test_the_program_whose_run_has_written_the_file(words: str, tmp_path: Path) 
     assert "read by one.py" not in out
 
 
+def test_a_file_that_a_command_names_was_not_written_by_another_one(tmp_path: Path) -> None:
+    page = f"```bash\npython two.py {SAID}\npython score.py --config conf/args.yaml\n```\n"
+    text = FILE.replace("float16", "half") + "rank: 2\nsize: 3\ndepth: 4\n"
+    score = "import yaml\nprint(yaml.safe_load(open(sys.argv[2]))['epochs'])\n"
+    files = {"conf/args.yaml": text, "two.py": PROGRAM, "README.md": page}
+    out = explained(tmp_path, files | {"score.py": score})
+    assert "read by two.py" not in out
+    assert "neither score.py nor what it imports mentions it" in out
+
+
 @pytest.mark.parametrize(
     ("word", "is_given"),
     [("conf/a_${KIND}.yaml", False), ("conf/task_${KIND}.yaml", True), ("$KIND.yaml", False)],
