@@ -97,7 +97,7 @@ class MissingImports:
 
         So it is if it is next to all programs that come to the file, or in the same package as the
         file, or if the file imports another module of the package that is there, or one that is
-        next to the package.
+        next to the package. Without an `__init__.py`, some file has to import what is there.
         """
         if name.startswith("."):
             return True
@@ -116,13 +116,24 @@ class MissingImports:
         # Without an `__init__.py`, parts of a package may be elsewhere.
         is_regular = "__init__.py" in self._imports.names_in(base / first)
         if programs and all(each.parent == base for each in programs):
-            return is_regular or f"{first}.py" in self._imports.names_in(base) or bool(others)
+            is_module = f"{first}.py" in self._imports.names_in(base)
+            return is_regular or is_module or bool(others) or self._is_used_beside(base, first)
         is_of_root = base in {self._project.root, self._project.root / "src"}
         is_inside = is_of_root and is_regular and path.is_relative_to(base / first)
         return (
             (is_inside and path not in programs)
             or bool(others - {name})
             or (is_regular and self._imports_from(base, first, path))
+        )
+
+    def _is_used_beside(self, base: Path, first: str) -> bool:
+        """True if a file next to a package imports a module of it that is there."""
+        names = self._imports.names_in(base / first)
+        modules = (base / first / each for each in names if each.endswith(".py"))
+        return any(
+            importer.parent == base
+            for module in modules
+            for importer in self._imports.importers(module)
         )
 
     def _imports_from(self, base: Path, first: str, path: Path) -> bool:

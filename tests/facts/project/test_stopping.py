@@ -19,6 +19,10 @@ STOPPING = [
         "of a folder from which another module is imported",
         {"train.py": f"from models.unet import UNet\n{TRAIN}"},
     ),
+    (
+        "of a folder from which a program beside it imports another module",
+        {"train.py": TRAIN, "evaluate.py": f"from models.unet import UNet\n{MAIN}"},
+    ),
     ("`import` of a missing module", {"train.py": "import models.unet\nimport models.vit" + MAIN}),
     (
         "a missing name of a module next to it",
@@ -74,6 +78,14 @@ RUNNING = [
     ),
     ("a file alone", {"excerpt/train.py": "from .vit import ViT\n"}),
     ("nothing shows that the folder is the package", {"train.py": TRAIN}),
+    (
+        "a program in another folder imports what is there",
+        {"train.py": TRAIN, "tools/evaluate.py": f"from models.unet import UNet\n{MAIN}"},
+    ),
+    (
+        "what imports another module of it is a test",
+        {"train.py": TRAIN, "test_unet.py": "from models.unet import UNet\n"},
+    ),
     (
         "under try",
         {
