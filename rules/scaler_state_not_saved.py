@@ -1,7 +1,8 @@
 """A checkpoint that contains the optimizer's state but not the scaler's.
 
 ## What it does
-Finds checkpoints with `optimizer.state_dict()` in a file that creates a `GradScaler`, itself or in
+Finds checkpoints with `optimizer.state_dict()`, as an entry of a dict or put under a name
+(`state["optimizer"] = optimizer.state_dict()`), in a file that creates a `GradScaler`, itself or in
 a function that returns it, scales losses with it, and never calls its `state_dict()`. Functions of
 the project that are given the scaler are followed. The file may also save an object of another
 file's class that makes a scaler, `trainer.optimizer.state_dict()` of `trainer: Trainer`, or the
@@ -174,8 +175,14 @@ def _holder(state: ast.expr) -> ast.expr | None:
 
 
 def _entries(node: ast.AST) -> Iterable[tuple[ast.expr | None, ast.expr]]:
-    """The keys and values of `{"model": …}` and `dict(model=…)`, which has no key to write."""
+    """The keys and values of `{"model": …}`, `saved["model"] = …` and `dict(model=…)`, which has no
+    key to write.
+    """
     match node:
+        case ast.Assign(
+            targets=[ast.Subscript(slice=ast.Constant(value=str()) as key)], value=value
+        ):
+            return [(key, value)]
         case ast.Dict(keys=keys, values=values):
             return zip(keys, values, strict=True)
         case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
