@@ -15,19 +15,21 @@ project starts the program with DeepSpeed, FSDP or a configuration of Accelerate
 Not reported: files with LoRA, PEFT or quantization (in their code, not in comments), unless a run
 that the project offers certainly leaves these out (`LoraConfig() if args.use_peft else None`, and
 no command has `--use_peft`); files that may freeze some of these weights, which counts as well for
-what functions and classes of other files do with the model; DeepSpeed, Megatron, FSDP, Lightning
-and others with float32 weights of their own; optimizers that round stochastically or sum with
-compensation; a learning rate of 1e-3 or more, which is also the default of torch; float16 weights
-with a scaler, which `unscale-fp16-gradients` reports.
+what functions and classes of other files do with the model; DeepSpeed, Megatron, Lightning, FSDP
+under Accelerate and others with float32 weights of their own (torch's own FSDP keeps the dtype of
+the weights that it shards, whatever its `MixedPrecision` says); optimizers that round
+stochastically or sum with compensation; a learning rate of 1e-3 or more, which is also the default
+of torch; float16 weights with a scaler, which `unscale-fp16-gradients` reports.
 
 Confidence is low in programs with an Accelerator, or with a `Trainer` that gets the optimizer, if
 no command of the project starts them, or if the project names DeepSpeed or FSDP (a command with
 Python alone starts an Accelerator without these); for a `Trainer` with parsed arguments if no
 command starts it, and the project names DeepSpeed or FSDP; for weights that are not pretrained if
 the learning rate is not known; for an optimizer that is made where another one fails; and if the
-program reads its settings from a file that is not there. The learning rate of an option is its
-default, if no script or page gives it another magnitude, or the largest number that the commands of
-the project give it; that of a key is small if all numbers that the project gives the key are.
+program reads its settings from a file that is not there. The learning rate of an option, or of a
+field that `HfArgumentParser` fills, is its default, if no script or page gives it another
+magnitude, or the largest number that the commands of the project give it; that of a key is small if
+all numbers that the project gives the key are.
 
 Weights that are in half precision on a GPU and in float32 elsewhere (`torch.bfloat16 if
 torch.cuda.is_available() else torch.float32`) count, and the message says so.

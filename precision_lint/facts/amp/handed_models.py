@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.facts.amp.module_paths import takes_part
+from precision_lint.facts.amp.own_sharding import SHARDING, shards_by_itself
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Origin
 from precision_lint.model.memo import fact
@@ -25,8 +26,8 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 _CHANGING = regex(
     r"requires_grad(?:_\(\s*(?:requires_grad\s*=\s*)?|\s*=\s*)(?!\s*True\b)\w|freez"
     r"|\.data\s*=|master_weight|main_param|fp32_param|stochastic|kahan|galore|hqq|lora|peft"
-    r"|adapter|load_in_[48]bit|quantization_config|deepspeed|megatron|fsdp|fullysharded"
-    r"|fully_shard|colossalai|fabric\b|lightning|accelerator\b",
+    r"|adapter|load_in_[48]bit|quantization_config|deepspeed|megatron"
+    r"|colossalai|fabric\b|lightning|accelerator\b",
     re.IGNORECASE,
 )
 """What trains something else than the weights as they are."""
@@ -59,6 +60,8 @@ def may_be_changed_elsewhere(given: ast.expr, origin: Origin, file: PythonFile) 
 def _called(call: ast.Call, file: PythonFile) -> Iterator[tuple[Definition, ParsedPython]]:
     """The functions and classes of other files that a call may call."""
     name, project = callee_name(call), file.project
+    if isinstance(call.func, ast.Name) and _definitions(file, name):
+        return  # of other files' functions of this name it calls none
     module = qualified(call.func, syntax_tree(file).names).rpartition(".")[0]
     imported = project.locate(file.text.path, module) if module else None
     paths = [*project.defining(name)]
@@ -86,7 +89,12 @@ def _changing(file: ParsedPython) -> frozenset[str]:
     """The names of the functions and classes of a file that change what is trained."""
     code = code_of(file)
     spans = ((each.name, file.span_of(each)) for each in _every(file))
-    return frozenset(name for name, span in spans if _CHANGING.search(code, span.start, span.end))
+    changing = [_CHANGING] if shards_by_itself(file) else [_CHANGING, SHARDING]
+    return frozenset(
+        name
+        for name, span in spans
+        if any(each.search(code, span.start, span.end) for each in changing)
+    )
 
 
 def _every(file: ParsedPython) -> list[ast.FunctionDef | ast.ClassDef]:

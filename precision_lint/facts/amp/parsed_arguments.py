@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from precision_lint.facts.amp.plain_runs import PlainRun
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.settings.default_numbers import LIMIT, may_be_larger
+from precision_lint.facts.settings.fixed_switches import is_written
 from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import arguments_of, binding
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import callee_name, dotted, last_name
+from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _PARSERS = frozenset({"HfArgumentParser", "TrlParser", "H4ArgumentParser"})
@@ -65,10 +67,28 @@ class ParsedArguments:
                 yield value if is_joined else True if is_bare else following[0]
 
 
+def parsed_default(node: ast.expr | None, file: PythonFile) -> float | None:
+    """The number below 1e-3 that a field of parsed arguments (`training_args.learning_rate`) is by
+    default; None if the project's commands or files may give it a larger one.
+    """
+    if not isinstance(node, ast.Attribute) or is_written(node.attr, syntax_tree(file)):
+        return None
+    parsed = parsed_arguments(node.value, file, None)
+    if parsed is None or parsed.words is not None:
+        return None
+    match parsed.value(node.attr, None):
+        case float(number) if number < LIMIT:
+            words = [node.attr, f"--{node.attr}", f"--{node.attr.replace('_', '-')}"]
+            return None if may_be_larger(words, file) else number
+    return None
+
+
 def parsed_arguments(
-    node: ast.expr | None, file: PythonFile, libraries: Sequence[str]
+    node: ast.expr | None, file: PythonFile, libraries: Sequence[str] | None
 ) -> ParsedArguments | None:
-    """The arguments that a parser of the file makes, which an expression gives to a trainer."""
+    """The arguments that a parser of the file makes, which an expression gives to a trainer: those
+    of a class of libraries, or else of any class.
+    """
     made = _parsed(node, file, _MOST_HOPS)
     if made is None:
         return None
@@ -149,7 +169,7 @@ def _class(
     node: ast.expr,
     file: ParsedPython,
     asking: PythonFile,
-    libraries: Sequence[str],
+    libraries: Sequence[str] | None,
     hops: int,
 ) -> tuple[str, Mapping[str, ast.expr]] | None:
     """The class of a library that a class is or extends, and the fields that are set on the way."""
@@ -162,7 +182,8 @@ def _class(
     name, _, rest = path.partition(".")
     full = ".".join(filter(None, [syntax_tree(file).names.get(name, ""), rest]))
     if full.partition(".")[0] in _PACKAGES:
-        return (last_name(node), {}) if last_name(node) in libraries else None
+        library = full.rpartition(".")[2]
+        return (library, {}) if libraries is None or library in libraries else None
     module, _, own = full.rpartition(".")
     home = asking.project.locate(file.text.path, module) if module else None
     other = asking.project.module(home) if home is not None else None
@@ -175,7 +196,7 @@ def _extended(
     owner: ast.ClassDef,
     file: ParsedPython,
     asking: PythonFile,
-    libraries: Sequence[str],
+    libraries: Sequence[str] | None,
     hops: int,
 ) -> tuple[str, Mapping[str, ast.expr]] | None:
     bases = (
@@ -183,8 +204,9 @@ def _extended(
         for base in owner.bases
         if dotted(base) != owner.name
     )
-    found = next((base for base in bases if base is not None), None)
-    if found is None or _sets_itself(owner):
+    plain: tuple[str, Mapping[str, ast.expr]] | None = ("", {}) if libraries is None else None
+    found = next((base for base in bases if base is not None), plain)
+    if found is None or _sets_itself(owner, None if libraries is None else _DECISIVE):
         return None
     fields = {
         statement.target.id: _default(statement.value)
@@ -203,12 +225,12 @@ def _default(value: ast.expr) -> ast.expr:
     return value
 
 
-def _sets_itself(owner: ast.ClassDef) -> bool:
-    """True for a class whose methods set one of the fields."""
+def _sets_itself(owner: ast.ClassDef, names: frozenset[str] | None) -> bool:
+    """True for a class whose methods set one of the fields, or an attribute at all."""
     return any(
         isinstance(node, ast.Attribute)
         and isinstance(node.ctx, ast.Store)
-        and node.attr in _DECISIVE
+        and (names is None or node.attr in names)
         for node in ast.walk(owner)
     )
 

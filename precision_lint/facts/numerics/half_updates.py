@@ -21,7 +21,9 @@ from precision_lint.facts.amp.optional_adapters import (
     may_always_adapt,
     names_adapters,
 )
+from precision_lint.facts.amp.own_sharding import SHARDING, shards_by_itself
 from precision_lint.facts.amp.own_trainers import TRAINERS
+from precision_lint.facts.amp.parsed_arguments import parsed_default
 from precision_lint.facts.amp.rates_in_runs import rate_in_runs
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
 from precision_lint.facts.amp.trainer_setups import trainer_setups
@@ -72,9 +74,7 @@ _OWN_COPY = regex(
     re.IGNORECASE,
 )
 """What keeps float32 weights, rounds stochastically, or trains something else than the weights."""
-_BACKEND = regex(
-    r"deepspeed|megatron|fsdp|fullysharded|fully_shard|colossalai|fabric\b|lightning", re.IGNORECASE
-)
+_BACKEND = regex(r"deepspeed|megatron|colossalai|fabric\b|lightning", re.IGNORECASE)
 """Backends with float32 weights of their own. A comment may say that they start the program."""
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
@@ -115,7 +115,9 @@ def keeps_float32(file: PythonFile) -> bool:
     done by the others. A comment on LoRA makes no adapters.
     """
     text = file.text.text
-    if any(_BACKEND.search(part) for part in _beside_optimizers(text, file)):
+    backends = [_BACKEND] if shards_by_itself(file) else [_BACKEND, SHARDING]
+    beside = list(_beside_optimizers(text, file))
+    if any(backend.search(part) for backend in backends for part in beside):
         return True
     if names_adapters(file) and may_always_adapt(file):
         return True
@@ -286,6 +288,8 @@ def _rate(call: Call, file: PythonFile) -> float | None:
         number, node = _number(lr.value), file.node_at(lr.span)
         if number is None:
             number = small_default(node, file)
+        if number is None:
+            number = parsed_default(node, file)
         rates.append(rate_in_runs(node, file) if number is None else number)
     elif not rates and not call.has_stars:
         return LOST_BELOW

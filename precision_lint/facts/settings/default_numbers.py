@@ -16,7 +16,8 @@ from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree
 
-_LIMIT = 1e-3
+LIMIT = 1e-3
+"""What learning rates are below that fine-tune a model."""
 _SMALL = rb"(?:\d+(?:\.\d*)?e-0*[4-9]|0?\.000\d+)\b"
 """A number below 1e-3, as people write learning rates."""
 
@@ -36,8 +37,8 @@ def small_default(node: ast.expr | None, file: PythonFile) -> float | None:
     if len(options) != 1 or fills_namespaces(syntax) or is_written(node.attr, syntax):
         return None
     match next((one.value for one in options[0].keywords if one.arg == "default"), None):
-        case ast.Constant(value=float(number)) if number < _LIMIT:
-            return None if _may_be_larger(options[0], file) else number
+        case ast.Constant(value=float(number)) if number < LIMIT:
+            return None if may_be_larger(_spelled(options[0]), file) else number
     return None
 
 
@@ -59,11 +60,15 @@ def _largest_given(name: ast.Name, file: PythonFile) -> float | None:
     return max(known) if known and len(known) == len(calls) else None
 
 
-def _may_be_larger(option: ast.Call, file: PythonFile) -> bool:
+def _spelled(option: ast.Call) -> list[str]:
+    spelled = [str(each.value) for each in option.args if isinstance(each, ast.Constant)]
+    return [name for name in spelled if name.startswith("-")]
+
+
+def may_be_larger(options: list[str], file: PythonFile) -> bool:
     """True if a script, a configuration or a page gives an option something else."""
-    spelled = [each.value for each in option.args if isinstance(each, ast.Constant)]
-    words = [re.escape(str(name)).encode() for name in spelled if str(name).startswith("-")]
-    pattern = rb"(?<![\w-])(?:%s)[ =\"',]+(?!%s)[\d.$]" % (b"|".join(words), _SMALL)
+    words = [re.escape(name).encode() for name in options]
+    pattern = rb"(?<![\w-])(?:%s)[ =:\"',]+(?!%s)[\d.$]" % (b"|".join(words), _SMALL)
     return file.project.other_file_matches(pattern) or file.project.page_matches(pattern)
 
 
