@@ -19,12 +19,15 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.settings.deciding import (
     Chosen,
     bare,
+    Otherwise,
     compared,
     key_of_lookup,
+    left_to,
     setting_path,
 )
 from precision_lint.facts.settings.filled_records import field_path
 from precision_lint.facts.settings.taking import Taker, parameter_read
+from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.project.discovery import kind_of
@@ -33,7 +36,8 @@ from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.python.syntax import last_name
+from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _MOST_HOPS = 5
 """Calls and assignments between the place and the option."""
@@ -98,6 +102,15 @@ def _keys_read(
             yield key, module
 
 
+def _assigned(path: tuple[str, ...], syntax: SyntaxTree) -> Iterator[ast.expr]:
+    """What a file assigns to a setting: `config.train.precision = args.precision`."""
+    for node in syntax.nodes:
+        match node:
+            case ast.Assign(targets=[ast.Attribute() | ast.Subscript() as target], value=value):
+                if setting_path(target) == path and setting_path(value) != path:
+                    yield value
+
+
 def _keys_of_class(
     name: str, owner: ast.ClassDef, module: ParsedPython
 ) -> Iterator[tuple[ast.expr, ParsedPython]]:
@@ -145,6 +158,10 @@ class Search:
                 case ast.IfExp(test=test, body=body) if inner is body:
                     yield from ((*decision, module) for decision in compared(test))
                     return
+                case ast.IfExp(test=test) | ast.If(test=test) if inner is not test:
+                    dtype = ALIASES.get(last_name(named)) or ""
+                    yield from ((*decision, module) for decision in left_to(dtype, test))
+                    return
                 case ast.match_case(pattern=ast.MatchValue(value=ast.Constant(value=str(name)))):
                     match syntax.parent(parent):
                         case ast.Match(subject=subject):
@@ -178,8 +195,11 @@ class Search:
         node, syntax = bare(node), syntax_tree(module)
         path = setting_path(node) or field_path(node, module, self.project)
         if path is not None:
-            for option in self._declared(path, value, module.text.path):
+            options = list(self._declared(path, value, module.text.path))
+            for option in options:
                 self.found.setdefault(option, set()).add(user)
+            for given in () if options else _assigned(path, syntax):
+                self.follow(given, value, module, user, hops - 1)
             return
         match node:
             case ast.Name():
@@ -240,6 +260,8 @@ class Search:
         alike = [choice for choice in choices if _same(choice.value, value)]
         if alike:
             yield from map(_with_value, alike)
+        elif isinstance(value, Otherwise):
+            return  # it is not said that a run gives such a name
         elif len(choices) == 1 and choices[0].option and isinstance(choices[0].value, str):
             message = f"with `{choices[0].option} {value}`"
             yield Related(choices[0].origin.related.place, message)
@@ -254,6 +276,8 @@ def _with_value(choice: Choice) -> Related:
 
 
 def _same(one: object, other: Chosen) -> bool:
+    if isinstance(other, Otherwise):
+        return other.allows(one)
     if isinstance(one, str) and isinstance(other, str):
         return one.casefold() == other.casefold()
     return one is other

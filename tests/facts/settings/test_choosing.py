@@ -166,6 +166,73 @@ def test_two_options_without_a_difference_say_nothing(tmp_path: Path) -> None:
     assert said(tmp_path, {"main.py": code}) == []
 
 
+LEFT = """
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dtype", choices=["fp32", "fp16", "bf16"], default="fp32")
+    args = parser.parse_args()
+    dtype = {chosen}
+"""
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        'torch.float16 if args.dtype == "fp16" else torch.bfloat16',
+        'torch.float16 if args.dtype == "fp16" or args.dtype == "fp32" else torch.bfloat16',
+        'torch.float16 if args.dtype in ("fp16", "fp32") else torch.bfloat16',
+        'torch.float16 if args.dtype != "bf16" else torch.bfloat16',
+    ],
+)
+def test_a_name_that_is_left_to_the_else(chosen: str, tmp_path: Path) -> None:
+    found = said(tmp_path, {"main.py": LEFT.format(chosen=chosen)})
+    assert found == ["main.py: with `--dtype bf16`"]
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        'torch.float16 if args.dtype == "bf16" else torch.bfloat16',
+        'torch.float16 if args.dtype in ("fp16", "bf16") else torch.bfloat16',
+        'torch.float16 if args.dtype == "fp16" or args.other == "x" else torch.bfloat16',
+        'torch.float16 if args.dtype == "fp16" and args.deep else torch.bfloat16',
+        'torch.float16 if args.dtype.startswith("fp") else torch.bfloat16',
+        "torch.float16 if args.dtype == DEFAULT else torch.bfloat16",
+    ],
+)
+def test_a_name_that_may_not_be_left_to_the_else(chosen: str, tmp_path: Path) -> None:
+    assert said(tmp_path, {"main.py": LEFT.format(chosen=chosen)}) == []
+
+
+def test_an_option_without_choices_leaves_no_name_to_the_else(tmp_path: Path) -> None:
+    chosen = 'torch.float16 if args.dtype == "fp16" else torch.bfloat16'
+    code = LEFT.replace('choices=["fp32", "fp16", "bf16"], ', "").format(chosen=chosen)
+    assert said(tmp_path, {"main.py": code}) == []
+
+
+ASSIGNED = """
+def main(config):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dtype", choices=["fp32", "fp16", "bf16"], default=None)
+    args = parser.parse_args()
+    config.{field} = args.{option}
+    dtype = torch.bfloat16 if config.train.precision == "bf16" else torch.float16
+"""
+
+
+def test_an_option_that_the_program_assigns_to_a_setting(tmp_path: Path) -> None:
+    code = ASSIGNED.format(field="train.precision", option="dtype")
+    assert said(tmp_path, {"main.py": code}) == ["main.py: with `--dtype bf16`"]
+
+
+@pytest.mark.parametrize(
+    ("field", "option"),
+    [("eval.precision", "dtype"), ("precision", "dtype"), ("train.precision", "device")],
+)
+def test_what_is_assigned_to_another_setting(field: str, option: str, tmp_path: Path) -> None:
+    assert said(tmp_path, {"main.py": ASSIGNED.format(field=field, option=option)}) == []
+
+
 def test_a_program_that_does_not_use_the_file(tmp_path: Path) -> None:
     files = {
         "dtypes.py": FORMS["a condition"],

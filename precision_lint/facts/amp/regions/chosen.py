@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from precision_lint.facts.amp.regions.autocast import AutocastCall
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Origin
-from precision_lint.facts.settings.choosing import options_choosing
+from precision_lint.facts.settings.choosing import Search, options_choosing
+from precision_lint.facts.settings.deciding import holds_with
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Related
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
@@ -22,15 +23,26 @@ _HOPS = 6
 def options_for(made: AutocastCall, dtype: str, file: PythonFile) -> tuple[Related, ...]:
     """The settings with which a run opens a region in a dtype: `--mixed-precision fp16`."""
     given = made.argument("dtype")
-    return () if given is None else options_naming(given, made.node, dtype, file)
+    if given is None:
+        return ()
+    return options_naming(given, made.node, dtype, file, made.argument("enabled"))
 
 
 def options_naming(
-    given: ast.expr, call: ast.Call, dtype: str, file: PythonFile
+    given: ast.expr,
+    call: ast.Call,
+    dtype: str,
+    file: PythonFile,
+    enabled: ast.expr | None = None,
 ) -> tuple[Related, ...]:
-    """The settings with which a run gives a call a dtype by one of its arguments."""
+    """The settings with which a run gives a call a dtype by one of its arguments.
+
+    They do not count where the same settings turn the call off.
+    """
     found: dict[Related, None] = {}
     for named in _named(given, dtype, syntax_tree(file), _HOPS):
+        if enabled is not None and _turns_off(named, enabled, file):
+            continue
         origin = Origin(file.text, file.span_of(named), f"{dtype} is chosen here", "dtype")
         found |= dict.fromkeys(options_choosing(origin, file, file.span_of(call), file.project))
     return tuple(found)
@@ -61,6 +73,16 @@ def _named(node: ast.expr, dtype: str, syntax: SyntaxTree, hops: int) -> Iterato
             values = []
     for value in values:
         yield from _named(value, dtype, syntax, hops - 1)
+
+
+def _turns_off(named: ast.expr, enabled: ast.expr, file: PythonFile) -> bool:
+    """True if all that leads to a name fails a condition: `enabled=precision == "bf16"`."""
+    selectors = [*Search(file, file.project).selectors(named, file)]
+    syntax = syntax_tree(file)
+    return bool(selectors) and all(
+        holds_with(selector, value, enabled, syntax, _HOPS) is False
+        for selector, value, _ in selectors
+    )
 
 
 def _of_class(node: ast.Attribute, syntax: SyntaxTree) -> list[ast.expr]:
