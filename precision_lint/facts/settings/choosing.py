@@ -18,8 +18,8 @@ from precision_lint.facts.origin import Choice, Origin
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.settings.deciding import (
     Chosen,
-    bare,
     Otherwise,
+    bare,
     compared,
     key_of_lookup,
     left_to,
