@@ -38,7 +38,7 @@ from precision_lint.facts.amp.regions.cached_copies import optimized as optimize
 from precision_lint.facts.amp.regions.cached_copies import position as position
 from precision_lint.facts.amp.regions.cached_copies import without_copies as without_copies
 from precision_lint.facts.amp.regions.chosen import options_for as options_for
-from precision_lint.facts.amp.regions.device_guesses import may_be_cuda as may_be_cuda
+from precision_lint.facts.amp.regions.cuda_devices import may_be_cuda as may_be_cuda
 from precision_lint.facts.amp.regions.devices import Device as Device
 from precision_lint.facts.amp.regions.devices import DeviceKind as DeviceKind
 from precision_lint.facts.amp.regions.devices import device_of as device_of

@@ -8,7 +8,8 @@ be held by a variable or an attribute, or returned by a function of the file, or
 file: `with self.precision.region():`. Then no file of the program may scale losses. Where code
 chooses between dtypes, a run counts that chooses float16: an option whose default or choices name
 it, or a value in a configuration. A region for `device.type` or `str(device)` is one for CUDA if
-all devices that it can be are written in the file, and CUDA is one of them. So is one whose class
+all devices that it can be are written out, and CUDA is one of them, or if a caller gives such a
+device, also in another file. So is one whose class
 is in a variable that holds the class for CUDA, or a choice between it and that for the CPU. A
 region under `no_grad` computes no gradients and is fine. Tests are not reported, because their
 training results do not matter.
@@ -121,7 +122,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     trained: set[ast.AST] = set()
     for made, made_in, region, entering in _regions(file, syntax):
         its = syntax_tree(made_in)
-        if made.is_off or made.has_stars or not may_be_cuda(made, its):
+        if made.is_off or made.has_stars or not may_be_cuda(made, made_in):
             continue
         if records_no_gradients(region.body[0], syntax):
             continue  # the backbone is frozen, and what is trained runs outside

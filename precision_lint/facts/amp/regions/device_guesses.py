@@ -14,7 +14,7 @@ from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Related
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.nodes import walk
-from precision_lint.source.python.syntax import last_name, qualified
+from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree
 
 _HOPS = 6
@@ -53,50 +53,6 @@ def _assigned(node: ast.Name | ast.Attribute, syntax: SyntaxTree) -> list[ast.ex
             owner = enclosing_class(node, syntax)
             return (attribute(node, owner, syntax) if owner is not None else None) or []
     return []
-
-
-def may_be_cuda(made: AutocastCall, syntax: SyntaxTree) -> bool:
-    """True if the device type of a region is CUDA, in some runs at least.
-
-    All devices that it can be must be written in the file: `str(device)` after `device =
-    torch.device("cuda" if torch.cuda.is_available() else "cpu")`.
-    """
-    if made.device is not None:
-        return made.device == "cuda"
-    if not made.is_generic:
-        return True  # the class for CUDA, or that for the CPU
-    given = made.argument("device_type")
-    return given is not None and "cuda" in _types(given, syntax, _HOPS)
-
-
-def _types(node: ast.expr, syntax: SyntaxTree, hops: int) -> frozenset[str]:
-    """The device types that an expression can be; none if one of them is not seen."""
-    values: list[ast.expr] = []
-    match node:
-        case (
-            ast.Constant(value=str(text))
-            | ast.JoinedStr(values=[ast.Constant(value=str(text)), *_])
-        ):
-            return frozenset({text.partition(":")[0]})
-        case ast.IfExp(body=body, orelse=orelse):
-            values = [body, orelse]
-        case ast.Call(func=ast.Attribute(attr="get"), args=[_, ast.Constant() as default]):
-            values = [default]
-        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, ast.Constant() as default]):
-            values = [default]
-        case (
-            ast.Call(func=ast.Name(id="str"), args=[inner])
-            | ast.Attribute(value=inner, attr="type")
-        ):
-            values = [inner]
-        case ast.Call(func=func, args=[inner, *_]) if (
-            qualified(func, syntax.names) == "torch.device"
-        ):
-            values = [inner]
-        case ast.Name() | ast.Attribute():
-            values = _assigned(node, syntax)
-    found = [_types(value, syntax, hops - 1) for value in values] if hops else []
-    return frozenset().union(*found) if all(found) else frozenset()
 
 
 def chosen_beside(
