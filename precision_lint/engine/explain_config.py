@@ -16,7 +16,6 @@ from precision_lint.engine.configuration_files import (
     read,
 )
 from precision_lint.engine.explained import Explanation, Run, Unexplained, explained_run
-from precision_lint.facts.frameworks.families import is_of_classes
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.runs import runs
 from precision_lint.facts.frameworks.sources import (
@@ -28,6 +27,7 @@ from precision_lint.facts.frameworks.sources import (
 from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.copies import in_copies
 from precision_lint.facts.runs.declared_options import meant
+from precision_lint.facts.runs.loading import FORMATS
 from precision_lint.facts.runs.named_in_vain import named_in_vain
 from precision_lint.facts.runs.never_asked import never_asked
 from precision_lint.facts.runs.never_named import naming_of
@@ -193,20 +193,17 @@ def _by_keys_alone(readings: Iterable[EffectiveConfig]) -> Iterator[Unread]:
 
 
 def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
-    """The run, with why nobody reads its file; of a file that its keys alone give to a framework,
-    whether any file names it, and of one that they give to a program, by which word that takes it.
-
-    What programs read to call classes of a framework may get there or not.
+    """The run, with why nobody reads its file; of a file that no launch gives to anybody, whether
+    any file names it, and of one that its keys alone give to a program, by which word that takes
+    it.
     """
     if (in_vain := named_in_vain(run, facts)) is not None:
         return replace(run, in_vain=in_vain)
     source = run.source
     if run.is_by_keys and isinstance(source, CallSource) and source.code is not run.file:
-        return replace(run, taken_by=word_of(source.code.text.path, run.file, facts))
-    is_for_classes = is_of_classes(run.framework) and bool(run.framework.reach)
-    is_file = isinstance(run.source, MappingSource) and not is_for_classes
-    is_by_keys = run.is_by_keys and is_file
-    naming = naming_of(run.file, facts) if is_by_keys else "files"
+        run = replace(run, taken_by=word_of(source.code.text.path, run.file, facts))
+    is_alone = run.file.format in FORMATS and launch_of(source) is None
+    naming = naming_of(run.file, facts) if is_alone else "files"
     if naming == "files":
         return run
     return replace(run, is_unnamed=naming == "nothing", is_described=naming == "texts")

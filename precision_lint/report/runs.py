@@ -18,6 +18,7 @@ from precision_lint.engine.explained import (
     place_of,
     source_of,
 )
+from precision_lint.facts.frameworks.families import is_of_classes
 from precision_lint.facts.frameworks.sources import CallSource, CodePlace, Occurrence
 from precision_lint.facts.frameworks.verdicts import shown
 from precision_lint.facts.runs.roles import ONE_OF, ONLY_IF
@@ -28,13 +29,11 @@ from precision_lint.report.json_report import dumps, record, whole
 from precision_lint.report.model import Report
 
 _LONGEST = 60
-_BY_KEYS = ", by its keys: no program is seen to give them to it"
-_UNNAMED = (
-    ", by its keys: no file of the project names it, only a run that is started by hand gets it"
-)
-_DESCRIBED = (
-    ", by its keys: only pages and comments name it, only a run that is started by hand gets it"
-)
+_BY_KEYS = ", by its keys: "
+_NOT_GIVEN = "no program is seen to give them to it"
+_UNNAMED = "no file of the project names it"
+_DESCRIBED = "only pages and comments name it"
+_BY_HAND = ", only a run that is started by hand gets it"
 _UNREAD = ", for a program that is not seen to make what reads it"
 _MOST_ALIKE = 5
 
@@ -163,11 +162,22 @@ def head_of_run(run: Run, report: Report) -> str:
         row = report.ink.visible(report.row(why.place))
         message = report.ink.visible(why.message)
         return f"{head(run.explained, report)}, without effect: {message} ({row})"
-    shown = _UNREAD if reading.is_unread else ""
-    if reading.is_by_keys and run.explained.reader is None:
-        said = _DESCRIBED if reading.is_described else _BY_KEYS
-        shown = _UNNAMED if reading.is_unnamed else said
-    return head(run.explained, report) + shown
+    unread = _UNREAD if reading.is_unread else ""
+    return head(run.explained, report) + unread + _given_by(run.explained)
+
+
+def _given_by(explained: Explained) -> str:
+    """What is known of who gives a file to what reads it. What programs read to call classes may
+    get to the classes or not.
+    """
+    reading = explained.reading
+    naming = _DESCRIBED if reading.is_described else ""
+    naming = _UNNAMED if reading.is_unnamed else naming
+    if not reading.is_by_keys or explained.reader is not None:
+        return f"; {naming}{_BY_HAND}" if naming and not reading.taken_by else ""
+    if is_of_classes(reading.framework) and reading.framework.reach:
+        return ", ".join((_BY_KEYS + _NOT_GIVEN, *([naming] if naming else ())))
+    return _BY_KEYS + (naming + _BY_HAND if naming else _NOT_GIVEN)
 
 
 def head(explained: Explained, report: Report) -> str:

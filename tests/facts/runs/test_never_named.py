@@ -177,12 +177,96 @@ def test_and_the_folder_itself(others: dict[str, str], tmp_path: Path) -> None:
     assert UNNAMED not in explained(tmp_path, others | PACKAGE, "scripts/lib/zero2.json")
 
 
+ALONE = "; no file of the project names it, only a run that is started by hand gets it"
+PARSES = """\
+import torch
+from transformers import AutoModelForCausalLM
+from trl import ModelConfig, SFTConfig, SFTTrainer, TrlParser
+
+if __name__ == "__main__":
+    arguments, config = TrlParser((SFTConfig, ModelConfig)).parse_args_and_config()
+    name = config.model_name_or_path
+    model = AutoModelForCausalLM.from_pretrained(name, dtype=torch.bfloat16)
+    SFTTrainer(model, arguments).train()
+"""
+OF_TRL = f"{TRAINER}max_length: 512\npacking: true\n"
+
+
 def test_what_a_program_reads_to_make_objects(tmp_path: Path) -> None:
     """The program may give what the file says to the class, or not."""
     makes = {"train.py": "from transformers import TrainingArguments\nTrainingArguments(**known)\n"}
     out = explained(tmp_path, makes, "sft.yaml", TRAINER)
-    assert BY_KEYS in out
-    assert UNNAMED not in out
+    assert f"{BY_KEYS}, no file of the project names it\n" in out
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {},
+        {"run.sh": "python train.py --config other.yaml\n"},
+        {"run.sh": "python train.py --config conf/sft_large.yaml\n"},
+        {"README.md": "Start `train.py` with your own file.\n"},
+    ],
+)
+def test_what_a_program_parses_if_it_gets_it(others: dict[str, str], tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": PARSES} | others, "conf/sft.yaml", OF_TRL)
+    assert f"conf/sft.yaml: TRL{ALONE}\n" in out
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"run.sh": "python train.py --config conf/sft.yaml\n"},
+        {"run.sh": "python train.py --config conf/$NAME.yaml\n"},
+        {"run.sh": "python train.py --config $1/sft.yaml\n"},
+        {"README.md": "```\npython train.py --config conf/sft.yaml\n```\n"},
+        {"README.md": "Start `train.py --config conf/sft.yaml`.\n"},
+        {"other.py": 'CONFIG = "conf/sft.yaml"\n'},
+        {"other.py": 'for name in os.listdir("conf"):\n    pass\n'},
+        {"Makefile": "train:\n\tpython train.py --config conf/sft.yaml\n"},
+        {"train.py": f"{PARSES}\n# python train.py --config conf/sft.yaml\n"},
+    ],
+)
+def test_and_what_it_gets(others: dict[str, str], tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": PARSES} | others, "conf/sft.yaml", OF_TRL)
+    assert "TRL" in out
+    assert "names it" not in out
+
+
+READS = """\
+import argparse
+
+import torch
+import yaml
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("{}")
+    settings = yaml.safe_load(open(parser.parse_args().{}))
+    model = torch.nn.Linear(settings["width"], settings["width"])
+    with torch.autocast("cuda", torch.float16, enabled=settings["use_amp"]):
+        model(torch.ones(settings["batch"], settings["width"]))
+""".replace("{}", "settings")
+SETTINGS = "width: 8\nbatch: 2\nuse_amp: true\n"
+
+
+def test_what_a_program_of_ones_own_reads_if_it_gets_it(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": READS}, "conf/small.yaml", SETTINGS)
+    assert "read by train.py if its argument `settings` names it\n" in out
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"run.sh": "python train.py conf/small.yaml\n"},
+        {"train.py": READS.replace('"settings")\n', '"settings", default="conf/small.yaml")\n', 1)},
+        {"README.md": "```\npython train.py conf/small.yaml\n```\n"},
+    ],
+)
+def test_and_what_that_gets(others: dict[str, str], tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": READS} | others, "conf/small.yaml", SETTINGS)
+    assert "train.py" in out
+    assert "names it" not in out
 
 
 def test_a_file_without_a_program(tmp_path: Path) -> None:
