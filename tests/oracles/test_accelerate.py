@@ -12,6 +12,7 @@ import pytest
 os.environ.setdefault("DS_ACCELERATOR", "cpu")
 launch = pytest.importorskip("accelerate.commands.launch")
 
+from tests.cli.running import run  # noqa: E402
 from tests.oracles import ABSENT, choices, errors  # noqa: E402
 
 BASE = """compute_environment: LOCAL_MACHINE
@@ -130,6 +131,43 @@ def test_who_uses_the_deepspeed_file(kind: str, flags: tuple[str, ...], tmp_path
     words = " ".join(["accelerate launch --config_file a.yaml", *flags, "train.py"])
     found = errors(tmp_path, a__yaml=text, ds__json=wrong, run__sh=f"{words}\n", train__py="")
     assert [one.code for one in found] == ["MP704"] * is_given_on(tmp_path, *flags)
+
+
+RAW = """\
+deepspeed_config:
+  zero_stage: 3
+  zero_optimization: {{stage: 2}}
+  bf16: {{enabled: {}}}
+  fp16: {{enabled: {}, loss_scale: 128}}
+  communication_data_type: {}
+"""
+
+
+@pytest.mark.parametrize("values", [("true", "false", "bf16"), ("false", "true", "fp16")])
+def test_nobody_gets_the_keys_of_deepspeed_in_its_section(
+    values: tuple[str, str, str], tmp_path: Path
+) -> None:
+    pytest.importorskip("deepspeed")
+    from accelerate.utils import DeepSpeedPlugin
+    from accelerate.utils.launch import prepare_deepspeed_cmd_env
+
+    text = BASE.format(type="DEEPSPEED", cpu="false") + RAW.format(*values)
+    (tmp_path / "a.yaml").write_text(text + "mixed_precision: 'no'\n")
+    started = []
+    words = ["--config_file", str(tmp_path / "a.yaml"), "train.py"]
+    with mock.patch.object(launch, "deepspeed_launcher", started.append):
+        launch.launch_command(launch.launch_command_parser().parse_args(words))
+    _, environment = prepare_deepspeed_cmd_env(started[0])
+    with mock.patch.dict(os.environ, environment, clear=True):
+        plugin = DeepSpeedPlugin()
+        plugin.set_mixed_precision("no")
+        settings = plugin.deepspeed_config
+    assert settings["zero_optimization"]["stage"] == 3
+    assert not settings.get("bf16", {}).get("enabled")
+    assert not settings.get("fp16", {}).get("enabled")
+    assert "communication_data_type" not in settings
+    (tmp_path / "train.py").write_text("from accelerate import Accelerator\nAccelerator()\n")
+    assert "DeepSpeed, without effect" in run("explain-config", ".", cwd=tmp_path).out
 
 
 POLICIES = (

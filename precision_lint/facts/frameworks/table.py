@@ -230,6 +230,8 @@ class Framework:
     """Keys that none of its classes has, in files with fields of these: the program that gets them
     decides what they do. A framework that extends this one does not inherit them.
     """
+    own_sections: tuple[str, ...] = ()
+    """Sections of its files from which it reads keys of its own alone, whatever else is there."""
     trainers: tuple[str, ...] = ()
     """Names of classes and functions that do what the settings say."""
 

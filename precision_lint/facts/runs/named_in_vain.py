@@ -20,6 +20,7 @@ from precision_lint.facts.runs.becoming import shown
 from precision_lint.facts.runs.interpreter.program import Program, flag_of
 from precision_lint.facts.runs.never_named import given_in, naming_of
 from precision_lint.facts.runs.never_read import declared_in_vain, is_read_elsewhere
+from precision_lint.facts.runs.own_sections import in_own_section
 from precision_lint.facts.runs.readers import readers
 from precision_lint.facts.runs.typed_commands import typed_commands
 from precision_lint.facts.runs.written_down import RECORDING
@@ -46,8 +47,10 @@ _MORE_OPTIONS = regex(r"\badd_config_arguments\(|\bparents[ \t]*=|\ballow_abbrev
 
 
 def named_in_vain(run: EffectiveConfig, project: Recording) -> Related | None:
-    """Why nobody reads the file that a run consists of; None if somebody may."""
+    """Why nobody reads the file or the section that a run consists of; None if somebody may."""
     file = run.file
+    if (why := in_own_section(run, project)) is not None:
+        return why
     if not isinstance(run.source, MappingSource) or file.python is not None:
         return None
     if file.around is not None or file.masked is not None:
