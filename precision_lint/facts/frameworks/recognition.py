@@ -355,6 +355,17 @@ def is_made_in(program: Path, kin: Iterable[Framework], project: Recording) -> b
     )
 
 
+def is_left_unread(reading: EffectiveConfig, programs: Iterable[Path], project: Recording) -> bool:
+    """True if all of some programs make objects of a framework's class of settings at most, and
+    nothing that reads these. The class itself does what it says of products of float32.
+    """
+    keys, written = reading.framework.keys.items(), reading.source.get
+    if any(key.role == "matmul" and written(name) is not None for name, key in keys):
+        return False
+    names, known = reading.framework.readers, [*programs]
+    return bool(names and known) and not any(project.reaches(one, any_of(names)) for one in known)
+
+
 def _reading_code(framework: Framework) -> bytes:
     """A regular expression for a file that reaches a framework, and makes what reads settings."""
     reach = any_of(framework.reach)

@@ -29,6 +29,7 @@ from precision_lint.facts.frameworks.recognition import (
     ancestors,
     any_of,
     calls_pattern,
+    is_left_unread,
     is_made_in,
     program_of,
     readings,
@@ -374,8 +375,8 @@ class _Linker:
         taken = frozenset[str]().union(*slugs)
         called = [one for one in kin if one.slug in taken]
         called = called or [one for one in older if one.slug in taken]
-        parsed = (filled_by(path, self.project).is_parsed for path in knowing)
-        if not called and is_of_classes(framework) and any(parsed):
+        parsed = [path for path in knowing if filled_by(path, self.project).is_parsed]
+        if not called and is_of_classes(framework) and parsed:
             return  # classes of the project have these fields, and are of no framework
         named = (
             called
@@ -385,7 +386,9 @@ class _Linker:
         is_by_keys = reading.is_by_keys and not any(
             self.gives(path, reading, (*kin, *older)) for path in knowing
         )
-        yield replace(reading, framework=any_of_family(framework, named), is_by_keys=is_by_keys)
+        framework = any_of_family(framework, named)
+        is_unread = parsed == knowing and is_left_unread(reading, knowing, self.project)
+        yield replace(reading, framework=framework, is_by_keys=is_by_keys, is_unread=is_unread)
 
     def is_named(self, file: ParsedConfig, framework: Framework) -> bool:
         """True if a command is seen to give a file to something; that of a launcher to one."""
@@ -449,7 +452,9 @@ class _Linker:
         found = [one for one in kin if one.slug in filled.slugs]
         if found:
             framework = any_of_family(framework, found)
-            yield replace(reading, framework=framework, source=replace(source, framework=framework))
+            source = replace(source, framework=framework)
+            is_unread = is_left_unread(reading, filter(None, [path]), self.project)
+            yield replace(reading, framework=framework, source=source, is_unread=is_unread)
 
     def taking_by(self, path: Path, kin: Sequence[Framework]) -> frozenset[str]:
         """Which of some frameworks the classes are of that a program fills, or else calls."""

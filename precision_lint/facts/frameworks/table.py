@@ -234,6 +234,10 @@ class Framework:
     """Sections of its files from which it reads keys of its own alone, whatever else is there."""
     trainers: tuple[str, ...] = ()
     """Names of classes and functions that do what the settings say."""
+    readers: tuple[str, ...] = ()
+    """Names of what may read the settings of its classes: a program with none of them makes objects
+    of the classes, and nothing that reads these.
+    """
 
     def filled(self, names: Collection[str]) -> Framework:
         """The framework where something else sets some settings, unless they are written."""
@@ -272,6 +276,7 @@ def _inherited(one: Framework, all_of_them: Mapping[str, Framework]) -> Framewor
         reach=one.reach or base.reach,
         makes=one.makes or (() if one.reach else base.makes),
         trainers=one.trainers or base.trainers,
+        readers=one.readers or base.readers,
     )
 
 
