@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from itertools import islice
 from pathlib import Path
@@ -42,7 +42,7 @@ from precision_lint.facts.runs.untaken_options import has_default
 from precision_lint.facts.runs.uses import Use, use_of
 from precision_lint.facts.runs.ways import key_of_holder
 from precision_lint.facts.runs.words_in_vain import NOT_READ
-from precision_lint.facts.settings.declarations import program_options
+from precision_lint.facts.settings.constants import settings_of
 from precision_lint.facts.settings.given import Declaration, Kind
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
@@ -84,7 +84,9 @@ def meant(options: Unread, project: Recording) -> Meant:
     path = options.file.text.path
     file = project.module(path)
     assert file is not None
-    owners = {file.span_of(each.name): each.owner for each in program_options(file)}
+    declared = [*settings_of(file)]
+    owners = {file.span_of(each.name): each.owner for each in declared}
+    alone = frozenset(file.span_of(each.name) for each in declared if each.is_constant)
     found: list[EffectiveConfig] = []
     unread: dict[str, list[bool]] = {}
     giving: dict[str, list[str]] = {}
@@ -100,7 +102,7 @@ def meant(options: Unread, project: Recording) -> Meant:
         code = project.config_files.at(program)
         if code is None or count >= _MOST_PROGRAMS:
             continue
-        follower = _Follower(environment(program, code, None, project), path, owners)
+        follower = _Follower(environment(program, code, None, project), path, owners, alone)
         asked = [one for one in left if follower.has(one)]
         for one in asked:
             giving.setdefault(one.name, []).append(follower.giving(one))
@@ -185,6 +187,8 @@ class _Follower:
     path: Path
     owners: Mapping[Span, str]
     """The classes that have options as fields, by where the options are written."""
+    constants: Set[Span] = frozenset()
+    """Where the constants of modules are written."""
     _evaluators: dict[tuple[str, object], Evaluator] = field(default_factory=dict)
     _set_by: dict[str, Use] = field(default_factory=dict)
     """Where the program may set what an option is for without it."""
@@ -202,6 +206,11 @@ class _Follower:
         name = self._destination(one)
         if not has_default(one) or not self.has(one):
             return
+        if one.origin.span in self.constants:
+            yield from self._of_ends(
+                one, name, ends_of(Asked(name, module=self.path), self.program), []
+            )
+            return
         owner = self._owner(one)
         if self._always_given(one, name) or (owner and self.fields.is_of_no_object(owner, name)):
             return
@@ -213,8 +222,12 @@ class _Follower:
             asked = Asked(name, home=self.path)
         else:
             return
-        ends = ends_of(asked, self.program)
         values = [] if asked.home else self._values(name)
+        yield from self._of_ends(one, name, ends_of(asked, self.program), values)
+
+    def _of_ends(
+        self, one: Occurrence, name: str, ends: Ends, values: Sequence[Value]
+    ) -> Iterator[tuple[str, Occurrence]]:
         used = [*self._evaluated(one, name, ends, values)]
         kinds = {use.sink.kind for use in used}
         used += [
@@ -271,7 +284,7 @@ class _Follower:
         """What the program declares by a name: a parser that another program makes is none of its
         own, where one file has several.
         """
-        found = self.program.options.get(name, ())
+        found = (*self.program.options.get(name, ()), *self.program.constants.get(name, ()))
         return tuple(each for each in found if self.program.makes(each)) or found
 
     def _is_clear(self, one: Occurrence, name: str) -> bool:

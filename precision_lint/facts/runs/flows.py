@@ -43,6 +43,7 @@ from precision_lint.facts.runs.interpreter.inherited import (
     initializers_of,
 )
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.read_constants import reads_of_constant
 from precision_lint.facts.runs.replaced import put_in_place
 from precision_lint.facts.runs.sections_read import section_of
 from precision_lint.facts.runs.taking_calls import (
@@ -114,7 +115,8 @@ class Asked:
     its command, which may name the function. `owner` is the class or function that gets it as an
     argument, if that is known. `passed` are the functions and classes that do not run. A field of
     `classes` is read of what is seen to be an object of theirs only, and an option of a parser that
-    other modules have as well in its `home` only.
+    other modules have as well in its `home` only. A constant is read where its `module` is
+    imported.
     """
 
     name: str
@@ -127,6 +129,7 @@ class Asked:
     passed: frozenset[str] = frozenset()
     classes: frozenset[str] = frozenset()
     home: Path | None = None
+    module: Path | None = None
 
 
 @frozen(slots=False)
@@ -184,7 +187,7 @@ class _Flow:
         if put_in_place(asked.name, self.program) is not None:
             return
         pending = deque(self._starts(asked))
-        is_apart = bool(asked.classes or asked.home)
+        is_apart = bool(asked.classes or asked.home or asked.module)
         whole = () if is_apart else (*self._handed_on(asked), *self._given_whole(asked))
         for found in whole:
             if isinstance(found, TorchPlace):
@@ -235,6 +238,9 @@ class _Flow:
         """Where the program reads the setting from what holds its settings, or declares it as a
         parameter of a function that the command line calls.
         """
+        if asked.module is not None:
+            yield from reads_of_constant(asked.name, asked.module, self.program)
+            return
         if asked.owner:
             home = self.program.project.module(self.program.path)
             own = definitions(home).get(asked.owner, ()) if home is not None else ()

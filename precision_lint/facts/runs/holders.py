@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from precision_lint.facts.runs.ways import key_of_holder, spread
+from precision_lint.facts.settings.declarations import SETTINGS_CLASS
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import enclosing_class
@@ -89,7 +90,7 @@ class Holders:
     def _of_name(self, node: ast.Name, file: ParsedPython, hops: int) -> Holder:
         syntax = syntax_tree(file)
         function = syntax.function(node)
-        found = _NONE
+        found = Holder(classes=frozenset({node.id})) if _is_class(node.id, file) else _NONE
         for store in syntax.stores(function or syntax.tree, node.id):
             match syntax.parent(store):
                 case ast.Assign(targets=[target], value=value) if target is store:
@@ -127,6 +128,15 @@ class Holders:
                 if given is not None and not isinstance(given, ast.Starred):
                     found |= self.of(given, caller, hops - 1)
         return found
+
+
+def _is_class(name: str, file: ParsedPython) -> bool:
+    """True for the name of a class of settings that a file defines or imports: `CFG.amp`."""
+    if SETTINGS_CLASS.search(name) is None or not name[:1].isupper():
+        return False
+    names = syntax_tree(file).names
+    own = (each for each in file.tree.body if isinstance(each, ast.ClassDef))
+    return name in names or any(each.name == name for each in own)
 
 
 _Rows: TypeAlias = "dict[str, list[tuple[ast.expr | None, ast.expr | None]]]"

@@ -44,6 +44,12 @@ def is_made(owner: str, path: Path, project: Recording) -> bool:
     return any(makes(program, owner, project) for program in programs)
 
 
+def is_used(owner: str, path: Path, project: Recording) -> bool:
+    """True if a program reads attributes of a class itself: `CFG.amp`."""
+    programs = programs_having(path, project, (owner,))
+    return any(project.reaches(each, rf"(?<![\w.]){owner}\.\w") for each in programs)
+
+
 def makes(program: Path, owner: str, project: Recording) -> bool:
     """True for a program that makes an object of a class, or gives the class to what fills it."""
     name = rf"(?:{'|'.join(map(re.escape, (owner, *extending(owner, project))))})"

@@ -11,18 +11,17 @@ from pathlib import Path
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, typed
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.made_classes import gives, is_made, making_method
+from precision_lint.facts.runs.made_classes import gives, is_made, is_used, making_method
 from precision_lint.facts.runs.understood import Written
-from precision_lint.facts.settings.declarations import (
-    MARKERS,
-    ProgramOption,
-    program_options,
-)
+from precision_lint.facts.settings.constants import is_plain, may_declare, settings_of
+from precision_lint.facts.settings.declarations import ProgramOption
 from precision_lint.facts.settings.given import normal
-from precision_lint.facts.settings.vocabulary import is_setting_of_precision
+from precision_lint.facts.settings.vocabulary import is_of_loss_scale, is_setting_of_precision
+from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Span
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -50,16 +49,19 @@ def _may_declare(path: Path) -> bool:
         content = disk.read(path, disk.ANY_SIZE)
     except OSError:
         return False
-    return any(mark in content for mark in MARKERS)
+    return may_declare(path, content)
 
 
 def _untaken(file: ParsedPython, known: Set[Written], project: Recording) -> Iterator[Occurrence]:
     config = ParsedConfig(file.text, "toml")
     here = [span for path, span in known if path == file.text.path]
-    for option in program_options(file):
-        name = normal(option.shown.lstrip("-"))
+    found = [*settings_of(file)]
+    scaling = {each.owner for each in found if is_of_loss_scale(_name(each))}
+    for option in found:
+        name = _name(option)
         value = _constant(option.default)
-        if not is_setting_of_precision(name, value):
+        section = "fp16" if option.owner in scaling else ""
+        if not is_setting_of_precision(name, value, section):
             continue
         whole = file.span_of(option.whole)
         if not any(_meet(whole, span) for span in here):
@@ -69,13 +71,19 @@ def _untaken(file: ParsedPython, known: Set[Written], project: Recording) -> Ite
             yield Occurrence(name, value, place, config, reason=reason)
 
 
+def _name(option: ProgramOption) -> str:
+    return normal(option.shown.lstrip("-"))
+
+
 def _of_owner(option: ProgramOption, file: ParsedPython, project: Recording) -> str:
     """Why the default of a field may count for nothing: no program is seen to call its class."""
     path, owner = file.text.path, option.owner
-    if option.is_parsed or is_made(owner, path, project):
+    if option.is_parsed or not owner or is_made(owner, path, project):
         return ""
-    node = syntax_tree(file).parent(option.whole)
-    method = making_method(node, project) if isinstance(node, ast.ClassDef) else None
+    node = enclosing_class(option.whole, syntax_tree(file))
+    if node is not None and is_plain(node) and is_used(owner, path, project):
+        return ""
+    method = making_method(node, project) if node is not None else None
     if method is None:
         return f"{_NOT_MADE}{owner}"
     is_given = isinstance(option.name, ast.Name) and gives(method, option.name.id)
@@ -89,6 +97,8 @@ def _constant(node: ast.expr | None) -> object:
             return typed(text)
         case ast.Constant(value=bool() | int() | float() as value):
             return value
+        case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in ALIASES:
+            return name
     return None
 
 

@@ -66,6 +66,11 @@ class ProgramOption:
     owner: str = ""
     is_parsed: bool = True
 
+    @property
+    def is_constant(self) -> bool:
+        """True for a constant of a module."""
+        return not (self.is_parsed or self.owner)
+
 
 def program_options(file: ParsedPython) -> Iterator[ProgramOption]:
     """The options that a file declares, in the order of the source: those of a parser, and the

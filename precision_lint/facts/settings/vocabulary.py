@@ -158,6 +158,11 @@ def is_level_of_precision(name: str, value: object) -> bool:
     return value in _LEVELS and _LEVEL.search(name) is not None
 
 
+def is_of_loss_scale(name: str) -> bool:
+    """True for `initial_scale_power`: what is named beside it is about the scale of losses."""
+    return name == "initial_scale_power"
+
+
 def _is_weight(name: str, value: object) -> bool:
     """True for `kd_loss_scale: 0.5`, `r_loss_scaler: 3`, the weight of a term of a loss.
 

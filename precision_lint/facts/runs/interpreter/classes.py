@@ -6,11 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.settings.constants import constants, initializer, is_plain
 from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import innermost_name
+from precision_lint.source.python.syntax import innermost_name, parameters
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _DECORATORS = frozenset({
@@ -27,11 +29,13 @@ class Field:
 
     name: str
     file: ParsedPython
-    annotation: ast.expr
+    annotation: ast.expr | None
     value: ast.expr | None = None
     makes: ast.expr | None = None
     is_changed: bool = False
     """Code of the class may give it another value."""
+    is_of_class: bool = False
+    """The class has it as well, and not only its objects."""
 
 
 @frozen(slots=False)
@@ -57,6 +61,8 @@ def record(name: str, program: Program, depth: int = 0) -> Record | None:
     above = [each for base in names if (each := record(base, program, depth + 1)) is not None]
     bases = frozenset(names).union(*(each.bases for each in above))
     decorators = {innermost_name(each) for each in owner.decorator_list}
+    if is_plain(owner):
+        return _of_constants(owner, file, program)
     is_record = bool(decorators & _DECORATORS) or bool(bases & _BASES) or bool(above)
     if not is_record or any(
         isinstance(each, FunctionDefinition) and each.name in ("__init__", "__new__")
@@ -71,6 +77,51 @@ def record(name: str, program: Program, depth: int = 0) -> Record | None:
         for each in owner.body
     )
     return Record(name, tuple(fields.values()), bases, _keywords(owner), has_options)
+
+
+def _of_constants(owner: ast.ClassDef, file: ParsedPython, program: Program) -> Record | None:
+    """A class whose objects have what its body says, if nothing sets members by other names."""
+    built = initializer(owner)
+    if (built is not None and len(parameters(built.args)) > 1) or sets_members(program):
+        return None
+    stores = syntax_tree(file).attribute_stores(owner)
+    fields = tuple(
+        Field(
+            one.name,
+            file,
+            None,
+            one.value,
+            is_changed=len(stores.get(one.name, ())) > isinstance(one.target, ast.Attribute),
+            is_of_class=isinstance(one.target, ast.Name),
+        )
+        for one in constants(file)
+        if one.owner == owner.name
+    )
+    return Record(owner.name, fields, frozenset(), frozenset()) if fields else None
+
+
+@fact
+def sets_members(program: Program) -> bool:
+    """True if a program gives members of objects values by names that are not written out."""
+    return any(map(_sets_members, program.files))
+
+
+@fact
+def _sets_members(file: ParsedPython) -> bool:
+    for node in file.nodes_of(ast.Call):
+        match node:
+            case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(), _]):
+                pass
+            case ast.Call(func=ast.Name(id="setattr" | "exec")):
+                return True
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name(id="vars")),
+                    attr="update",
+                )
+            ):
+                return True
+    return False
 
 
 def keeps_all(name: str, program: Program) -> bool:

@@ -14,7 +14,7 @@ from functools import partial
 
 from precision_lint.facts.amp.regions.autocast import is_autocast
 from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler
-from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.formats import config_dicts, configurators, hydra, yacs
 from precision_lint.facts.runs.interpreter.answers import Answers, Dependence
 from precision_lint.facts.runs.interpreter.arguments import Arguments
@@ -22,7 +22,11 @@ from precision_lint.facts.runs.interpreter.conditions import chosen, compared, c
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.exits import exits
 from precision_lint.facts.runs.interpreter.held import held
-from precision_lint.facts.runs.interpreter.imported_names import assigning
+from precision_lint.facts.runs.interpreter.imported_names import (
+    assigning,
+    assigning_member,
+    class_named,
+)
 from precision_lint.facts.runs.interpreter.inherited import inherited
 from precision_lint.facts.runs.interpreter.known import (
     Items,
@@ -39,6 +43,7 @@ from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.interpreter.returns import Returns
 from precision_lint.facts.runs.interpreter.variables import Walk, changes, set_by_functions
+from precision_lint.facts.settings.constants import constants
 from precision_lint.model.dtypes import ALIASES, DtypeName
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import T
@@ -211,7 +216,11 @@ class Evaluator:
             case ast.Attribute(value=ast.Name(id="self")):
                 return self._of_self(node, at) or self._held(node, at)
             case ast.Attribute(value=owner, attr=name):
-                return self._named(node, at) or Members(self).member(owner, name, at)
+                return (
+                    self._named(node, at)
+                    or self._of_module(node, at)
+                    or Members(self).member(owner, name, at)
+                )
             case ast.Subscript(value=ast.Dict() as table, slice=key):
                 return Members(self).looked_up(table, at, self.at(key, at), at, node)
             case ast.Subscript(value=owner, slice=ast.Slice() as part):
@@ -285,16 +294,37 @@ class Evaluator:
             if any(each.arg == node.id for each in arguments):
                 return Arguments(self).given(node.id, scope, at)
             scope = None if isinstance(scope, ast.Module) else syntax.function(scope) or syntax.tree
-        return self._imported(node.id, at)
+        return self._imported(node.id, at) or self._class(node, at)
+
+    def _class(self, node: ast.Name, at: Place) -> Known | None:
+        """A class of settings that is read itself: `CFG.amp`."""
+        name = class_named(node.id, at.file, self.program.project)
+        return self.objects(at).of_class(name) if name else None
 
     def _imported(self, name: str, at: Place) -> Known | None:
         """What another module of the project keeps under a name: `from utils import DTYPES`."""
-        found = assigning(name, at.file, self.program.project)
+        return self._assigned_in(assigning(name, at.file, self.program.project), at)
+
+    def _of_module(self, node: ast.Attribute, at: Place) -> Known | None:
+        """A member of another module: `config.USE_AMP`, if no other code assigns it."""
+        if node.attr in self.program.assigned:
+            return None
+        return self._assigned_in(assigning_member(node, at.file, self.program.project), at)
+
+    def _assigned_in(self, found: tuple[ParsedPython, str] | None, at: Place) -> Known | None:
         if found is None:
             return None
         home, own = found
         tree = syntax_tree(home).tree
-        return self._walk(own, tree, None, Place(home, {}, at.depth)).after(tree.body, None)
+        known = self._walk(own, tree, None, Place(home, {}, at.depth)).after(tree.body, None)
+        constant = next((one for one in constants(home) if one.name == own and not one.owner), None)
+        if known is None or known.written is not None or constant is None:
+            return known
+        file = self.program.project.config_files.at(home.text.path)
+        if file is None or not known.is_plain:
+            return known
+        place = CodePlace(home.span_of(constant.value), "the default")
+        return self.noted(replace(known, written=Occurrence(own, known.value, place, file)))
 
     def _walk(self, name: str, scope: Scope, end: tuple[int, int] | None, at: Place) -> Walk:
         return Walk(

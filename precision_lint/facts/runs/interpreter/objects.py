@@ -28,9 +28,11 @@ from precision_lint.facts.runs.interpreter.known import (
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.questions import Questions
 from precision_lint.facts.runs.interpreter.reaching import reached
+from precision_lint.model.dtypes import ALIASES, DtypeName
 from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import callee_name, last_name
+from precision_lint.source.python.syntax import callee_name, last_name, qualified
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MAX_DEPTH = 4
 """Classes within classes."""
@@ -281,6 +283,12 @@ class Objects:
             return None
         return _over([Known(self.run.assignments), self.instance(wanted)])
 
+    def of_class(self, name: str) -> Known | None:
+        """A class that is read itself, `CFG.amp`, if its body says all that it holds."""
+        kind = record(name, self.program)
+        is_whole = kind is not None and all(field.is_of_class for field in kind.fields)
+        return self._defaults(kind) if kind is not None and is_whole else None
+
     def instance(self, name: str, depth: int = 0) -> Known | None:
         """An instance of a class of the program with the defaults of its fields."""
         kind = record(name, self.program)
@@ -317,6 +325,13 @@ class Objects:
                     return Known(value)
                 place = CodePlace(field.file.span_of(node), "the default")
                 return Known(value, Occurrence(field.name, value, place, file))
+            case ast.Attribute(attr=name) if name in ALIASES:
+                if qualified(node, syntax_tree(field.file).names) == f"torch.{name}":
+                    value = DtypeName(f"torch.{ALIASES[name]}")
+                    file = self.program.project.config_files.at(field.file.text.path)
+                    place = CodePlace(field.file.span_of(node), "the default")
+                    written = Occurrence(field.name, name, place, file) if file else None
+                    return Known(value, written)
             case ast.Call(func=function, args=[], keywords=[]):
                 return self.instance(last_name(function), depth + 1)
         return None

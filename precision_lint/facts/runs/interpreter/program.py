@@ -12,10 +12,12 @@ from operator import contains
 from pathlib import Path
 
 from precision_lint.facts.frameworks._generated import marks
+from precision_lint.facts.origin import Origin
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.called_parsers import Callers
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
-from precision_lint.facts.settings.declarations import MARKERS, declared
+from precision_lint.facts.settings.constants import constants, may_declare
+from precision_lint.facts.settings.declarations import declared
 from precision_lint.facts.settings.given import Declaration, Kind, normal
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
@@ -102,6 +104,20 @@ class Program(Memo):
         for name, each in found.items():
             if len({(one.origin.source.path, one.owner) for one in each}) > 1:
                 found[name] = [one for one in each if self.makes(one)] or each
+        return found
+
+    @cached_property
+    def constants(self) -> Mapping[str, Sequence[Declaration]]:
+        """The plain values of its classes of settings, by their names."""
+        found: dict[str, list[Declaration]] = {}
+        for file in self.files:
+            for one in constants(file):
+                if one.owner:
+                    origin = Origin(file.text, file.span_of(one.value), f"`{one.owner}.{one.name}`")
+                    value = getattr(one.value, "value", None)
+                    found.setdefault(one.name, []).append(
+                        Declaration(Kind.FIELD, (one.name,), value, origin, one.owner)
+                    )
         return found
 
     def makes(self, declared: Declaration) -> bool:
@@ -307,8 +323,10 @@ def _what_is_in(path: Path) -> tuple[int, bool, bool]:
     except OSError:
         return 0, False, False
     has_regions = any(mark in content for mark in _REGIONS)
-    is_of_settings = has_regions or any(
-        mark in content for marks_of in (MARKERS, marks.PYTHON, _LOADERS) for mark in marks_of
+    is_of_settings = (
+        has_regions
+        or may_declare(path, content)
+        or any(mark in content for marks_of in (marks.PYTHON, _LOADERS) for mark in marks_of)
     )
     return len(content), is_of_settings, has_regions
 
