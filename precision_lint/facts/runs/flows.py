@@ -46,6 +46,7 @@ from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.read_constants import reads_of_constant
 from precision_lint.facts.runs.replaced import put_in_place
 from precision_lint.facts.runs.sections_read import section_of
+from precision_lint.facts.runs.tables_given import Tables
 from precision_lint.facts.runs.taking_calls import (
     holds_them,
     is_display,
@@ -182,6 +183,10 @@ class _Flow:
     starts: set[object] = field(default_factory=set)
     back: dict[object, list[tuple[object, Step | None]]] = field(default_factory=dict)
     """What leads to a read or a place, each with what it makes of the value."""
+
+    @property
+    def _tables(self) -> Tables:
+        return Tables(self._results)
 
     def of(self, asked: Asked) -> Iterator[TorchPlace]:
         if put_in_place(asked.name, self.program) is not None:
@@ -673,6 +678,8 @@ class _Flow:
                     yield from self._spread(table, key, target, file)
                     if holds_settings(table):
                         yield from self._starts(Asked(key, table))
+            if isinstance(target, ast.Subscript) and isinstance(statement, ast.Assign):
+                yield from self._tables.put(target, "", statement, file)
 
     def _of_several(self, values: ast.Tuple, at: int, file: ParsedPython) -> Iterator[_Read]:
         """Where one of several values is read that a statement assigns or returns together:
@@ -757,6 +764,7 @@ class _Flow:
     def _entry(self, table: ast.expr, key: str, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
         """The entry of a display: it is an argument where the display is unpacked."""
         syntax = syntax_tree(file)
+        yield from self._tables.of(table, key, None, file)
         match syntax.parent(table):
             case ast.keyword(arg=None) as spread:
                 yield from unpacked(syntax.parent(spread), key, table, file)

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from precision_lint.facts.frameworks.recognition import called
+from precision_lint.facts.frameworks.recognition import called, taking
 from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace
 from precision_lint.facts.settings.vocabulary import (
     is_level_of_precision,
@@ -129,6 +129,22 @@ def kept_for_loading(table: ast.expr, key: str, file: ParsedPython) -> Iterator[
             if may_choose_precision(key):
                 subject = f"{name}={{{key}}}"
                 yield TorchPlace("argument", parent, file, table, subject=subject)
+
+
+def in_table(
+    call: ast.Call, argument: str, path: str, at: ast.Call | ast.Assign, file: ParsedPython
+) -> Iterator[TorchPlace]:
+    """A key of a framework in the table that a call gets as an argument: `fp16.hysteresis` of
+    `deepspeed.initialize(config=table)`, which is put there `at` a statement.
+    """
+    for framework, way in taking(qualified(call.func, syntax_tree(file).names)):
+        is_key = path in framework.keys or any(
+            key.startswith(f"{path}.") and may_choose_precision(key) for key in framework.keys
+        )
+        if argument in way.takes and is_key:
+            called_as = qualified(call.func, syntax_tree(file).names)
+            subject = f"{called_as}({argument}={{{path}}})"
+            yield TorchPlace("argument", at, file, subject=subject)
 
 
 def is_display(call: ast.Call) -> bool:
