@@ -171,5 +171,6 @@ if __name__ == "__main__":
 def test_what_a_trainer_gets_and_the_weights_as_well(tmp_path: Path) -> None:
     program = MORE.replace("None if args", "torch.float32 if args").replace('"auto"', "None")
     out = run("explain-config", cwd=project(tmp_path, {"a.yaml": KEYS, "train.py": program})).out
-    assert "a.yaml: Hugging Face Trainer\n  compute  fp16 = true" in out
+    assert "a.yaml: Hugging Face Trainer; no file of the project names it" in out
+    assert "  compute  fp16 = true" in out
     assert "  float32 (weights of model, train.py:7)  a.yaml:6  fp16: true" in out

@@ -855,7 +855,7 @@ class Stage:
 def test_the_class_that_a_section_names(text: str, tmp_path: Path) -> None:
     files = {"a.yaml": text, "parts/stages.py": CLASSES, "train.py": "import torch\n"}
     out = explained(tmp_path, files)
-    assert "a.yaml: PyTorch, read by parts/stages.py\n" in out
+    assert "a.yaml: PyTorch, read by parts/stages.py; no file of the project names it" in out
     assert "float16 (autocast, parts/stages.py:8)" in out
     (tmp_path / "more.py").write_text("class Stage:\n    pass\n")
     out = run("explain-config", cwd=tmp_path).out

@@ -174,7 +174,7 @@ def test_of_files_alike_the_one_with_the_nearest_name_decides(tmp_path: Path) ->
     out = explained(tmp_path, files)
     assert "conf/a_one.yaml: PyTorch, read by one.py" in out
     assert "conf/a_two_base.yaml: PyTorch, read by two.py" in out
-    assert "the same for 1 more run: conf/a_two_large.yaml" in out
+    assert "conf/a_two_large.yaml: PyTorch, read by two.py; no file of the project names it" in out
 
 
 WRITES = """\
