@@ -109,9 +109,9 @@ def handed(setting: Occurrence, project: Recording) -> Iterator[Handed]:
 
 def launches_with(name: str, file: ParsedConfig) -> Iterator[Launch]:
     """The launches of a script that get what a variable holds, whatever branch assigns it."""
-    for started, _ in _launches(file):
-        if name in _TEXT.findall(_source(started, file)):
-            yield started
+    for one in _launches(file):
+        if name in one.variables:
+            yield one.started
 
 
 def condition_of(name: str, one: Assigned, way: tuple[Branch, ...], file: ParsedConfig) -> str:
@@ -123,14 +123,13 @@ def condition_of(name: str, one: Assigned, way: tuple[Branch, ...], file: Parsed
 
 
 def _of_launches(held: _Held, file: ParsedConfig) -> Iterator[Handed]:
-    for started, way in _launches(file):
-        source = _source(started, file)
-        is_put_in = held.name in _TEXT.findall(source)
-        if excluded(held.way, way) or not (is_put_in or _is_added(held, started, file)):
+    for one in _launches(file):
+        is_put_in = held.name in one.variables
+        if excluded(held.way, one.way) or not (is_put_in or _is_added(held, one.started, file)):
             continue
-        option = _option(held.name, source) if held.is_value else held.option
+        option = _option(held.name, one.source) if held.is_value else held.option
         if option or not held.is_value:
-            yield Handed(started, file, option, held.is_decided, _condition(held, way))
+            yield Handed(one.started, file, option, held.is_decided, _condition(held, one.way))
 
 
 def _is_added(held: _Held, started: Launch, file: ParsedConfig) -> bool:
@@ -303,19 +302,43 @@ def _holding(started: Launch, file: ParsedConfig) -> list[tuple[str, Assigned]]:
     for _ in range(_MOST_HOPS):
         further = [
             (name, one)
-            for name, one in _assignments(file)
-            if name not in names and not names.isdisjoint(_TEXT.findall(file.text[one.span]))
+            for name, one, put_in in _putting_in(file)
+            if name not in names and not names.isdisjoint(put_in)
         ]
         found += further
         names = {name for name, _ in further}
     return found
 
 
+@frozen
+class _Started:
+    """What a script starts, with the way that leads there and the variables of its source."""
+
+    started: Launch
+    way: tuple[Branch, ...]
+    source: str
+    variables: frozenset[str]
+
+
 @fact
-def _launches(file: ParsedConfig) -> tuple[tuple[Launch, tuple[Branch, ...]], ...]:
-    """What a script starts, each with the way that leads there."""
-    rows = ((launch(command), command.branches) for command in file.commands)
-    return tuple((started, way) for started, way in rows if started is not None)
+def _launches(file: ParsedConfig) -> tuple[_Started, ...]:
+    """What a script starts, in the order of the script."""
+    found: list[_Started] = []
+    for command in file.commands:
+        if (started := launch(command)) is not None:
+            source = _source(started, file)
+            variables = frozenset(_TEXT.findall(source))
+            found.append(_Started(started, command.branches, source, variables))
+    return tuple(found)
+
+
+@fact
+def _putting_in(file: ParsedConfig) -> tuple[tuple[str, Assigned, frozenset[str]], ...]:
+    """The assignments that are written in a script, with the variables that each puts in."""
+    return tuple(
+        (name, one, frozenset(_TEXT.findall(file.text[one.span])))
+        for name, one in _assignments(file)
+    )
 
 
 @fact
