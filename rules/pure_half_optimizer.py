@@ -34,6 +34,10 @@ all numbers that the project gives the key are.
 Weights that are in half precision on a GPU and in float32 elsewhere (`torch.bfloat16 if
 torch.cuda.is_available() else torch.float32`) count, and the message says so.
 
+Weights that an option of argparse makes float32 (`torch.bfloat16 if args.bf16 else torch.float32`)
+count where they are in half precision without options, and no script or page gives the option
+something else; the message says so, too.
+
 Weights that a dtype variable casts (`model.to(weight_dtype)`) count where a run chooses `bf16` for
 the Accelerator, and the variable is bfloat16 for that.
 
@@ -89,6 +93,7 @@ from precision_lint.rule_api import (
     Finding,
     HalfUpdate,
     PythonFile,
+    Related,
     Rule,
     Severity,
     accelerator_may_run_in_backend,
@@ -136,12 +141,20 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             update.call.span,
             f"`{update.optimizer}` updates weights in {update.dtype}"
             + (" on a GPU" if update.is_on_gpu else "")
+            + ("" if update.by_default is None else " by default")
             + ("" if update.rate is None else f" at a learning rate of {update.rate:g}"),
             confidence=_confidence(update, calls, file),
             why=_WHY[update.dtype],
-            related=[update.origin.related, *(site.related for site in update.origin.route)],
+            related=[*_places(update)],
             precisions=tuple(filter(None, [precision_of(update.dtype)])),
         )
+
+
+def _places(update: HalfUpdate) -> dict[Related, None]:
+    """Where the dtype is chosen, the option that does so by default, and the calls in between."""
+    by_default = () if update.by_default is None else (update.by_default,)
+    route = (site.related for site in update.origin.route)
+    return dict.fromkeys((update.origin.related, *by_default, *route))
 
 
 _WHY = {

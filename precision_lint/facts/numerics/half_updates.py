@@ -36,8 +36,10 @@ from precision_lint.facts.hardware.on_cuda import is_chosen_on_cuda
 from precision_lint.facts.numerics.bfloat16_runs import cast_in_a_run
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings.default_numbers import is_small_in_files, small_default
+from precision_lint.facts.settings.default_runs import chosen_by_default
 from precision_lint.facts.settings.missing_files import lacks_its_settings
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32
+from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
@@ -99,6 +101,8 @@ class HalfUpdate:
     """True if the program computes in float32 without a GPU."""
     has_small_rate: bool = False
     """True if the learning rate is not known, but all that the project's files give are small."""
+    by_default: Related | None = None
+    """The option whose default makes these weights half precision, where others may not be so."""
 
     @property
     def is_stuck(self) -> bool:
@@ -211,15 +215,38 @@ def _update(
     if not weights or any(origin is None or origin.kind != "dtype" for origin in origins):
         return None
     dtypes = frozenset[str]().union(*(one.dtypes for one in weights))
-    origin, is_on_gpu = origins[0], not dtypes <= _HALF
+    origin = origins[0]
     if not dtypes & _HALF or origin is None or _is_changed(origin, calls):
         return None
-    if is_on_gpu and not all(_is_half_on_gpu(one, file) for one in weights):
+    found = HalfUpdate(
+        call,
+        optimizer,
+        dtype=BFLOAT16 if BFLOAT16 in dtypes else FLOAT16,
+        origin=origin,
+        rate=rate,
+        is_pretrained=_is_loaded(origin, calls),
+        is_certain=all(one.must_be(_HALF) for one in weights),
+    )
+    if dtypes <= _HALF:
+        return found
+    if all(_is_half_on_gpu(one, file) for one in weights):
+        return replace(found, is_certain=True, is_on_gpu=True)
+    return _half_by_default(found, weights, file)
+
+
+def _half_by_default(
+    update: HalfUpdate, weights: Sequence[Tensor], file: PythonFile
+) -> HalfUpdate | None:
+    """An update of weights that options make float32, or leave in half precision by default."""
+    is_named = update.origin.witness is not None  # an option may name any dtype
+    if not is_named and not all(one.must_be(_HALF | {FLOAT32}) for one in weights):
         return None
-    is_certain = is_on_gpu or all(one.must_be(_HALF) for one in weights)
-    dtype = BFLOAT16 if BFLOAT16 in dtypes else FLOAT16
-    is_loaded = _is_loaded(origin, calls)
-    return HalfUpdate(call, optimizer, dtype, origin, rate, is_loaded, is_certain, is_on_gpu)
+    choice = chosen_by_default(update.origin, file)
+    if choice is None or choice.dtype not in _HALF:
+        return None
+    if any(one.origin != update.origin for one in weights):
+        return None
+    return replace(update, dtype=choice.dtype, is_certain=True, by_default=choice.option)
 
 
 def _is_half_on_gpu(weights: Tensor, file: PythonFile) -> bool:

@@ -57,7 +57,7 @@ def fixed_switches(file: ParsedPython) -> Iterator[FixedSwitch]:
 def _switch(call: ast.Call) -> _Switch | None:
     """The option that a call declares, if it is a switch of precision that has one value."""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
-    names = _names(call)
+    names = names_of(call)
     if None in given or not names or not names[0].startswith("-"):
         return None
     option = next((name for name in names if name.startswith("--")), names[0])
@@ -79,7 +79,7 @@ def _switch(call: ast.Call) -> _Switch | None:
     return _Switch(FixedSwitch(call, option, default, always, is_bool), held)
 
 
-def _names(call: ast.Call) -> list[str]:
+def names_of(call: ast.Call) -> list[str]:
     """The names of an option, if all are written in its call."""
     match [each.value if isinstance(each, ast.Constant) else None for each in call.args]:
         case names if all(isinstance(name, str) for name in names):
@@ -93,7 +93,7 @@ def destination(call: ast.Call) -> str:
         match keyword:
             case ast.keyword(arg="dest", value=ast.Constant(value=str(name))):
                 return name
-    names = _names(call)
+    names = names_of(call)
     long = [name for name in names if name.startswith("--")]
     return next(iter([*long, *names]), "").lstrip("-").replace("-", "_")
 
@@ -121,7 +121,7 @@ def _has_opposite(switch: _Switch, calls: list[ast.Call]) -> bool:
         option.lstrip("-").replace("-", "_") in opposites
         for other in calls
         if _receiver(other) == _receiver(switch.found.call)
-        for option in _names(other)
+        for option in names_of(other)
     )
 
 

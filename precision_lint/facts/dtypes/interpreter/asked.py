@@ -307,7 +307,9 @@ def _is_given_module(value: Value) -> bool:
 
 _WITH_TRAINERS = frozenset({"transformers", "trl", "lightning", "pytorch_lightning"})
 
-_OF_ANYTHING = ("numpy.array", "numpy.asarray", "numpy.save", "sklearn.metrics.", "torchvision.")
+_OF_ANYTHING = (
+    "numpy.array", "numpy.asarray", "numpy.save", "sklearn.metrics.", "torch.optim.", "torchvision."
+)  # fmt: skip
 """Beginnings of functions of other packages that tensors are given to as often as anything else."""
 
 
