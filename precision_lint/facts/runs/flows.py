@@ -43,6 +43,7 @@ from precision_lint.facts.runs.interpreter.inherited import (
     initializers_of,
 )
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.kept_scalers import without_kept
 from precision_lint.facts.runs.read_constants import reads_of_constant
 from precision_lint.facts.runs.replaced import put_in_place
 from precision_lint.facts.runs.sections_read import section_of
@@ -151,7 +152,7 @@ class Ends:
 def ends_of(asked: Asked, program: Program) -> Ends:
     """Where the ways of a setting end in a program."""
     flow = _Flow(program, is_precise=may_choose_precision(asked.name))
-    places = tuple(islice(flow.of(asked), _MOST_PLACES))
+    places = without_kept([*islice(flow.of(asked), _MOST_PLACES)], program)
     keys = dict.fromkeys(map(_key, places))
     ways = {key: ways_back(key, flow.back, flow.starts) for key in keys}
     known = {key: found for key, found in ways.items() if found is not None and any(found)}

@@ -23,6 +23,7 @@ from precision_lint.facts.runs.interpreter.reaching import (
     undecided,
     without_checks,
 )
+from precision_lint.facts.runs.kept_scalers import without_kept
 from precision_lint.facts.runs.passed_over import chosen_texts, passed_over
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
@@ -68,7 +69,7 @@ def uses(evaluator: Evaluator) -> Iterator[Use]:
     passed = passed_over(chosen_texts(run), run.program)
     found = (
         one
-        for one in running_places(_files(run), run.program)
+        for one in without_kept([*running_places(_files(run), run.program)], run.program)
         if one.is_module and not is_within(one.node, one.file, passed)
     )
     trains = _trains(evaluator)

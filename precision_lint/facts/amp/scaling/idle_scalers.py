@@ -28,7 +28,7 @@ def _is_unread(name: str, made: ast.Call, syntax: SyntaxTree, file: PythonFile) 
     function = syntax.function(made)
     if function is not None:
         reads = syntax.reads(function, name)
-        return all(isinstance(each, ast.expr) and _keeps(each, syntax) for each in reads)
+        return all(isinstance(each, ast.expr) and keeps(each, syntax) for each in reads)
     attributes = (each.attr for each in syntax.nodes if isinstance(each, ast.Attribute))
     is_read = syntax.reads(syntax.tree, name) or name in attributes
     return not is_read and next(file.project.importing(file.text.path, name), None) is None
@@ -48,13 +48,13 @@ def _is_only_kept(name: str, file: PythonFile) -> bool:
                     if module is None or not _is_asked_for(node, syntax_tree(module)):
                         return False  # it may name the attribute: `getattr(self, "scaler")`
                 case ast.Attribute(attr=attr, ctx=ast.Load()) if attr == name:
-                    if module is None or not _keeps(node, syntax_tree(module)):
+                    if module is None or not keeps(node, syntax_tree(module)):
                         return False
                     reads += 1
     return reads > 0 and None not in modules
 
 
-def _keeps(node: ast.expr, syntax: SyntaxTree) -> bool:
+def keeps(node: ast.expr, syntax: SyntaxTree) -> bool:
     """True where a scaler is tested, saved, loaded, or given to `accelerator.prepare`.
 
     accelerate 1.15 returns what is no model, optimizer, scheduler or loader as it is.
