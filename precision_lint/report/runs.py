@@ -34,6 +34,9 @@ _NOT_GIVEN = "no program is seen to give them to it"
 _UNNAMED = "no file of the project names it"
 _DESCRIBED = "only pages and comments name it"
 _BY_HAND = ", only a run that is started by hand gets it"
+_BY_OPTIONS = ", by its options: "
+_ELSEWHERE = "the program is not in the project"
+_NOT_KNOWN = "which program it starts is not known"
 _UNREAD = ", for a program that is not seen to make what reads it"
 _MOST_ALIKE = 5
 
@@ -84,6 +87,7 @@ def signature(explained: Explained) -> tuple[object, ...]:
         reading.is_by_keys,
         reading.is_unnamed,
         reading.is_described,
+        reading.is_by_options,
         reading.is_unread,
         reading.taken_by,
         reading.in_vain,
@@ -162,8 +166,11 @@ def head_of_run(run: Run, report: Report) -> str:
         row = report.ink.visible(report.row(why.place))
         message = report.ink.visible(why.message)
         return f"{head(run.explained, report)}, without effect: {message} ({row})"
-    unread = _UNREAD if reading.is_unread else ""
-    return head(run.explained, report) + unread + _given_by(run.explained)
+    shown = _UNREAD if reading.is_unread else ""
+    if reading.is_by_options:
+        program = run.explained.program
+        shown += _BY_OPTIONS + (_ELSEWHERE if program and "…" not in program else _NOT_KNOWN)
+    return head(run.explained, report) + shown + _given_by(run.explained)
 
 
 def _given_by(explained: Explained) -> str:
@@ -375,6 +382,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "by_keys": reading.is_by_keys,
         "named_nowhere": reading.is_unnamed,
         "named_in_texts_alone": reading.is_described,
+        "by_options": reading.is_by_options,
         "unread_by_program": reading.is_unread,
         "taken_by": reading.taken_by or None,
         "without_effect": _reason_record(reading.in_vain),

@@ -61,8 +61,9 @@ class EffectiveConfig:
     `fallbacks` fills what its own source leaves open, the strongest first. `is_open` says that
     something unknown may set the settings that are absent here, `is_by_keys` that nothing but what
     is in the file shows who reads it, `is_unnamed` that no file of the project names it either,
-    `is_described` that pages and comments alone name it, and `is_unread` that the program which a
-    launcher starts is not seen to make what reads it. `taken_by` is the word of its command line by
+    `is_described` that pages and comments alone name it, `is_by_options` that only the options of a
+    command show who reads them, as its program is not in the project, and `is_unread` that the
+    program is not seen to make what reads it. `taken_by` is the word of its command line by
     which a program gets any such file, where only its keys say that it is for that program.
     """
 
@@ -74,6 +75,7 @@ class EffectiveConfig:
     is_by_keys: bool = False
     is_unnamed: bool = False
     is_described: bool = False
+    is_by_options: bool = False
     is_unread: bool = False
     taken_by: str = ""
     in_vain: Related | None = None

@@ -231,9 +231,10 @@ def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[EffectiveCo
         ]
         # The name of a command says more than those of its options.
         named = [framework for framework in claimed if _names(framework, started)]
+        is_guess = not named and program_of(started, file, project) is None
         for framework in _most_special(named or claimed):
             source = CommandSource(file, framework, started.words, started)
-            yield EffectiveConfig(framework, source)
+            yield EffectiveConfig(framework, source, is_by_options=is_guess)
         if started.launcher:
             yield from _of_launcher(file, started, project)
 
