@@ -202,7 +202,7 @@ def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
     source = run.source
     if run.is_by_keys and isinstance(source, CallSource) and source.code is not run.file:
         run = replace(run, taken_by=word_of(source.code.text.path, run.file, facts))
-    is_alone = run.file.format in FORMATS and launch_of(source) is None
+    is_alone = kind_of(run.file.text.path) in FORMATS and launch_of(source) is None
     naming = naming_of(run.file, facts) if is_alone else "files"
     if naming == "files":
         return run

@@ -19,7 +19,7 @@ from precision_lint.engine.explained import (
     source_of,
 )
 from precision_lint.facts.frameworks.families import is_of_classes
-from precision_lint.facts.frameworks.sources import CallSource, CodePlace, Occurrence
+from precision_lint.facts.frameworks.sources import CallSource, CodePlace, Occurrence, RolesSource
 from precision_lint.facts.frameworks.verdicts import shown
 from precision_lint.facts.runs.roles import ONE_OF, ONLY_IF
 from precision_lint.facts.runs.understood import value_at
@@ -221,7 +221,10 @@ def _body(
 ) -> Iterator[str]:
     """Rows of a configuration; a further one of the same framework repeats no defaults."""
     rows = [one for one in explained.settings if one.written]
-    told = [(one, value_of(one, report), origin_of(one, report)) for one in rows]
+    told = [
+        (one, value_of(one, report) + _default_of(one, explained), origin_of(one, report))
+        for one in rows
+    ]
     roles = max((len(one.key.role) for one in rows), default=0)
     values = max((width(value) for _, value, _ in told), default=0)
     role = ""
@@ -256,6 +259,13 @@ def _body(
         yield f"{margin}{lost.name}: {lost_of(lost.reference, report)}"
     for unused in explained.unused:
         yield f"{margin}{unused.name}: {unused_of(unused, report)}"
+
+
+def _default_of(one: Effective, explained: Explained) -> str:
+    """That a value is the default of an option of the program; what is for a place says it."""
+    source, written = explained.reading.source, one.written
+    is_declared = isinstance(source, RolesSource) and source.is_declared
+    return " by default" if is_declared and written is not None and not written.used_at else ""
 
 
 def value_of(one: Effective, report: Report) -> str:

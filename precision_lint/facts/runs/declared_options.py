@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.frameworks.reading import EffectiveConfig
+from precision_lint.facts.frameworks.recognition import is_left_unread
 from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import Framework, frameworks
@@ -129,7 +130,9 @@ def meant(options: Unread, project: Recording) -> Meant:
         found += _reading(given, frameworks()[_PYTORCH], code, options)
         left = [*general, *others]
         for slug, fields in by_slug.items():
-            found += _reading(fields, frameworks()[slug], code, options)
+            for reading in _reading(fields, frameworks()[slug], code, options):
+                is_unread = is_left_unread(reading, [program], project)
+                found.append(replace(reading, is_unread=is_unread))
     vain = [one for one in left if all(unread.get(one.name, (False,)))]
     vain += [
         one

@@ -175,9 +175,14 @@ if __name__ == "__main__":
 
 
 def test_a_field_of_a_class_that_extends_a_framework_is_read_by_it(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": ARGUMENTS.format("transformers.Trainer(model, args)")})
+    assert "train.py: Hugging Face Trainer\n" in out
+    assert "bf16 = true by default  train.py:6" in out
+
+
+def test_but_for_a_program_that_makes_nothing_that_reads_it(tmp_path: Path) -> None:
     out = explained(tmp_path, {"train.py": ARGUMENTS.format("pass")})
-    assert "train.py: Hugging Face Trainer" in out
-    assert "bf16 = true  train.py:6" in out
+    assert "Hugging Face Trainer, for a program that is not seen to make what reads it\n" in out
 
 
 def test_not_if_the_program_assigns_it(tmp_path: Path) -> None:
@@ -224,8 +229,8 @@ def test_a_field_of_a_framework_that_code_reads_as_well(
 ) -> None:
     out = explained(tmp_path, {"train.py": OTHERS.format(**(PLAIN | changed))})
     assert "train.py: Hugging Face Trainer" in out
-    assert "bf16 = true  train.py:6" in out
-    assert "tf32 = true  train.py:7" in out
+    assert "bf16 = true by default  train.py:6" in out
+    assert "tf32 = true by default  train.py:7" in out
     assert "(argument of DataCollatorForSeq2Seq(pad_to_multiple_of=)" in out
 
 
@@ -246,7 +251,7 @@ def test_a_field_of_a_framework_that_code_reads_as_well(
 def test_no_default_that_is_not_in_force(changed: dict[str, str], tmp_path: Path) -> None:
     out = explained(tmp_path, {"train.py": OTHERS.format(**(PLAIN | changed))})
     assert "train.py:6" in out
-    assert "bf16 = true  train.py:6" not in out
+    assert "bf16 = true" not in out
 
 
 SWITCH = """\
