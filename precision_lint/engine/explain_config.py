@@ -15,7 +15,13 @@ from precision_lint.engine.configuration_files import (
     problem_at,
     read,
 )
-from precision_lint.engine.explained import Explanation, Run, Unexplained, explained_run
+from precision_lint.engine.explained import (
+    Explained,
+    Explanation,
+    Run,
+    Unexplained,
+    explained_run,
+)
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.runs import runs
 from precision_lint.facts.frameworks.sources import (
@@ -256,11 +262,13 @@ def _without_shapes(runs: list[Run]) -> list[Run]:
 
 
 def _is_shape(run: Run, found: Set[tuple[str, Place]]) -> bool:
-    """True for a file that nothing but its keys identifies, and of which nothing else is said."""
+    """True for a file that nothing but its keys identifies, and of which nothing else is said than
+    its settings, and those of what it refers to.
+    """
     source = run.explained.reading.source
     is_file = isinstance(source, MappingSource) and source.file.python is None
     is_said = all(_what_is_found(one) in found for one in run.findings)
-    return is_file and is_said and not run.unread and not run.explained.links
+    return is_file and is_said and not run.unread
 
 
 def _what_is_found(finding: Finding) -> tuple[str, Place]:
@@ -269,9 +277,20 @@ def _what_is_found(finding: Finding) -> tuple[str, Place]:
 
 def _settings_of(run: Run) -> frozenset[tuple[Path, Span]]:
     """Where the precisions of a run are written; an empty place if there are none."""
-    precise = (one.written for one in run.explained.settings if one.key.role != "other")
+    precise = (
+        one.written
+        for part in _parts(run.explained)
+        for one in part.settings
+        if one.key.role != "other"
+    )
     written = frozenset(written_at(one) for one in precise if one is not None)
     return written or frozenset({(run.path, Span(0, 0))})
+
+
+def _parts(explained: Explained) -> Iterator[Explained]:
+    yield explained
+    for _, linked in explained.links:
+        yield from _parts(linked)
 
 
 def _without(
