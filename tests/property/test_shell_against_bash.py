@@ -40,7 +40,7 @@ NAMES = st.sampled_from("ABC")
 plain = st.sampled_from(["x", "--fp16", "--p=bf16", "1", "a_b", "no"])
 variable = st.builds(
     str.format,
-    st.sampled_from(["${}", "${{{}}}", "${{{}:-d}}", "${{{}[@]}}", "${{{}+set}}"]),
+    st.sampled_from(["${}", "${{{}}}", "${{{}:-d}}", "${{{}:-d/$B}}", "${{{}[@]}}", "${{{}+set}}"]),
     NAMES,
 )
 inner = st.lists(

@@ -28,6 +28,10 @@ _MAX_CALL = 200  # characters of `$(dirname "$0")` in all its forms
 
 _ASSIGNMENT = regex(r"([A-Za-z_]\w*)(\[[^]]*\])?(\+?=)", re.ASCII)
 _DEFAULT = regex(r""":[-=](["']?)([\w./@%+,-]+)\1""", re.ASCII)
+_DEFAULT_WITH_NAMES = regex(
+    r""":[-=]("?)((?:[\w./@%+,-]|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+)\1""", re.ASCII
+)
+_PIECE = regex(r"\$\{?([A-Za-z_]\w*)\}?|[^$]+", re.ASCII)
 _INDEX = regex(r"\$?([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}", re.ASCII)
 _OWN_FOLDER = regex(
     r"""\$\(\s*(?:cd\s+["']?(?P<cd>\$\(.*\)[\w./-]*)["']?\s*
@@ -208,7 +212,7 @@ class Expander:
             return None
         found = self._default(variable)
         if found is not None:
-            self.assumed.setdefault(variable.name, []).append(found.span)
+            self.assumed.setdefault(variable.name, []).append(variable.span)
         return found
 
     def set_by(self, word: RawWord) -> Iterator[tuple[str, Assigned]]:
@@ -223,11 +227,34 @@ class Expander:
 
     def _default(self, variable: Variable) -> Text | None:
         """The literal of `${NAME:-literal}`, where it is written."""
-        found = _DEFAULT.fullmatch(variable.default or "") if self.in_file else None
-        if found is None:
+        if not self.in_file:
             return None
+        found = _DEFAULT.fullmatch(variable.default or "")
+        if found is None:
+            return self._default_with_names(variable)
         end = variable.span.end - 1 - len(found[1])
         return Text(found[2], tuple(range(end - len(found[2]), end)))
+
+    def _default_with_names(self, variable: Variable) -> Text | None:
+        """What `${NAME:-"$ROOT/a.yaml"}` has, if its variables are known."""
+        found = _DEFAULT_WITH_NAMES.fullmatch(variable.default or "")
+        if found is None:
+            return None
+        start = variable.span.end - 1 - len(found[1]) - len(found[2])
+        pieces = [*_PIECE.finditer(found[2])]
+        known = [self.variables[piece[1]] if piece[1] else None for piece in pieces]
+        if all(piece[1] for piece in pieces) or any(
+            piece[1] and (value is None or value.is_array)
+            for piece, value in zip(pieces, known, strict=True)
+        ):
+            return None
+        texts = [
+            Text(piece[0], tuple(range(start + piece.start(), start + piece.end())))
+            if value is None
+            else value.text
+            for piece, value in zip(pieces, known, strict=True)
+        ]
+        return self._join(variable.span, texts)
 
     def _index(self, subscript: str, array: Assigned) -> int | None:
         """The element that a subscript stands for: `[1]`, `[$I]`; None if that is not known."""
