@@ -333,10 +333,14 @@ def _is_refuted(framework: Framework, program: Path | None, project: Recording) 
 
 
 def _is_read_by_others(framework: Framework, file: ParsedConfig, project: Recording) -> bool:
-    """True if no code of the project makes what reads the files of the framework, and it loads its
-    files by itself, or has programs and no page that tells how the framework is started.
+    """True if no code of the project makes what reads the files of the framework, no script starts
+    its tool, and the project loads its files by itself, or has programs and no page that tells how
+    the framework is started.
     """
     if not framework.reach or project.python_source_matches(_reading_code(framework)):
+        return False
+    tool = _tool_of(framework.slug)
+    if tool and project.other_file_matches(tool.encode()):
         return False
     if framework.makes and project.other_file_matches(_path_in_files(framework)):
         return False  # `_target_: lightning.Trainer`
@@ -344,6 +348,21 @@ def _is_read_by_others(framework: Framework, file: ParsedConfig, project: Record
         return True
     reach = any_of(framework.reach).encode()
     return project.python_source_matches(_PROGRAMS) and not project.page_matches(reach)
+
+
+@lru_cache(maxsize=64)
+def _tool_of(slug: str) -> str:
+    """A regular expression for the tool of a framework, `swift sft`; its name alone where that is
+    no common word: `llamafactory-cli`. Empty if it has no tool.
+    """
+    ways = (way for way in frameworks()[slug].ways if way.form == "command" and not way.own)
+    tools = {
+        tool if "-" in tool else f"{tool}[ \\t]+{subcommand}\\b"
+        for way in ways
+        for tool, blank, subcommand in (pattern.partition(" ") for pattern in way.programs)
+        if blank and "*" not in subcommand
+    }
+    return rf"(?<![\w.-])(?:{'|'.join(sorted(tools))})(?![\w.-])" if tools else ""
 
 
 def is_made_in(program: Path, kin: Iterable[Framework], project: Recording) -> bool:
