@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from precision_lint.facts.frameworks.called_scripts import script_of
-from precision_lint.facts.frameworks.recognition import program_of, readings
+from precision_lint.facts.frameworks.recognition import called, program_of, readings
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.bare_models import is_bare_model
 from precision_lint.facts.runs.composing_programs import stopping_at
+from precision_lint.facts.runs.filled_classes import filled_by
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.named_classes import foreign_class
@@ -32,6 +33,7 @@ from precision_lint.source.config.settings_tree import Member
 from precision_lint.source.shell.variables import Assigned
 from precision_lint.source.shell.words import UNKNOWN
 
+_MOST_CLASSES = 3
 _NO_CODE = "no Python file of the project mentions it"
 _NOT_IN_PROGRAM = "no file that the program imports mentions it"
 _NO_PROGRAM = "the program is not in the project"
@@ -167,8 +169,9 @@ def _reason(one: Occurrence, rest: Unread, project: Recording) -> str:
         case Option() if rest.launch is not None:
             path = program_of(rest.launch, rest.file, project)
             if path is not None:
-                is_mentioned = _is_mentioned(one.name, path, project)
-                return "" if is_mentioned else _NOT_IN_PROGRAM
+                if _is_mentioned(one.name, path, project):
+                    return ""
+                return _NOT_IN_PROGRAM + _of_library(path, project)
             if (script := script_of(rest.launch, rest.file, project)) is not None:
                 return _OF_SCRIPT % _shown(script, project)
             program = rest.launch.program
@@ -178,6 +181,20 @@ def _reason(one: Occurrence, rest: Unread, project: Recording) -> str:
             is_mentioned = found(rf"\b{re.escape(one.name)}\b".encode()) or not found(b"")
             return "" if is_mentioned else _NO_CODE
     return ""
+
+
+def _of_library(program: Path, project: Recording) -> str:
+    """The classes of libraries that the parser of a program fills, and whose fields no table
+    lists: an option that no code of the project mentions is one of these.
+    """
+    names = [
+        name
+        for name in sorted(filled_by(program, project).names)
+        if not called(name)
+        if not project.python_sources_matching(rf"\bclass[ \t]+{re.escape(name)}\b".encode())
+    ]
+    shown = " or ".join(names[:_MOST_CLASSES])
+    return f"; {shown}, which its parser fills, may have it" if names else ""
 
 
 def _is_mentioned(option: str, program: Path, project: Recording) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import explained
+from tests.cli.running import explained, project, run
 
 DEEPSPEED = """\
 {
@@ -39,3 +39,29 @@ def test_those_that_it_has_are_understood(tmp_path: Path) -> None:
     out = explained(tmp_path, {"ds.json": DEEPSPEED})
     assert "fp16.loss_scale_window = 500  ds.json:11" in out
     assert "fp16.hysteresis = 3" in out
+
+
+PARSED = """\
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+from {home} import ModelConfig
+
+if __name__ == "__main__":
+    arguments, config = HfArgumentParser((TrainingArguments, ModelConfig)).parse()
+    Trainer(make(config.model_name_or_path), arguments).train()
+"""
+FIELDS = "class ModelConfig:\n    model_name_or_path: str\n"
+
+
+@pytest.mark.parametrize(
+    ("home", "expected"),
+    [
+        ("trl", "mentions it; ModelConfig, which its parser fills, may have it\n"),
+        ("settings", "mentions it\n"),
+    ],
+)
+def test_a_class_of_a_library_may_have_the_option(home: str, expected: str, tmp_path: Path) -> None:
+    words = "python train.py --output_dir out --do_train --learning_rate 1e-5 --kind_dtype half\n"
+    files = {"train.py": PARSED.format(home=home), "run.sh": words}
+    files |= {"settings.py": FIELDS} if home == "settings" else {}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert f"--kind_dtype half (run.sh:1); no file that the program imports {expected}" in out
