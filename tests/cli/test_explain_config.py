@@ -512,7 +512,8 @@ def test_what_a_program_reads_besides_is_listed(tmp_path: Path) -> None:
     config = "amp: true\napex_amp: false\nlr: 1\nmodel: m\ndata: d\n"
     project(tmp_path, {"a.yaml": config, "train.py": READING})
     assert run("explain-config", cwd=tmp_path).out.splitlines() == [
-        "a.yaml: PyTorch, read by train.py",
+        "a.yaml: PyTorch, read by train.py; no file of the project names it, "
+        "only a run that is started by hand gets it",
         "  compute  bfloat16 (autocast, train.py:11)  a.yaml:2  apex_amp: false",
         "  also read: amp: true (a.yaml:1)",
     ]

@@ -277,5 +277,5 @@ def test_a_large_notebook_costs_little(tmp_path: Path) -> None:
 def test_a_run_is_explained(tmp_path: Path) -> None:
     made(tmp_path, WRITTEN, LAUNCH)
     out = run("explain-config", "a.ipynb", cwd=tmp_path).out
-    assert out.startswith("a.ipynb:cell 2:1: Hugging Face Trainer, started as a.py\n")
+    assert out.startswith("a.ipynb:cell 2:1: Hugging Face Trainer, started as a.py, by its options")
     assert "deepspeed: a.ipynb:cell 1:2: DeepSpeed" in out

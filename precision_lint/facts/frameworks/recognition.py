@@ -231,12 +231,21 @@ def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[EffectiveCo
         ]
         # The name of a command says more than those of its options.
         named = [framework for framework in claimed if _names(framework, started)]
-        is_guess = not named and program_of(started, file, project) is None
+        is_there = program_of(started, file, project) is not None or _is_written(started, file)
+        is_guess = not named and not is_there
         for framework in _most_special(named or claimed):
             source = CommandSource(file, framework, started.words, started)
             yield EffectiveConfig(framework, source, is_by_options=is_guess)
         if started.launcher:
             yield from _of_launcher(file, started, project)
+
+
+def _is_written(started: Launch, file: ParsedConfig) -> bool:
+    """True for a program that the file itself writes: `%%writefile a.py`, `cat > a.py <<EOF`."""
+    if started.name not in file.text.text:
+        return False
+    writing = rf"(?:%%writefile|\btee|>)[ \t]+(?:-a[ \t]+)?[\"']?[^\s\"']*{re.escape(started.name)}"
+    return re.search(rf"{writing}(?![\w.])", file.text.text) is not None
 
 
 def _starts(way: Recognizer, started: Launch) -> bool:

@@ -64,6 +64,13 @@ def test_a_program_that_is_there(started: str, tmp_path: Path) -> None:
     assert "by its options" not in out
 
 
+@pytest.mark.parametrize("name", ["a.py", "lib/a.py"])
+def test_a_program_that_the_script_writes(name: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, f"cat > {name} <<'EOF'\n{TRAIN}EOF\npython {name} {WORDS}")
+    assert "Hugging Face Trainer, started as" in out
+    assert "by its options" not in out
+
+
 def test_a_tool_is_known_by_its_name(tmp_path: Path) -> None:
     out = explained(tmp_path, "trl sft --model_name_or_path m --dataset_name d --bf16\n")
     assert "TRL" in out
