@@ -31,6 +31,7 @@ from precision_lint.facts.frameworks.sources import (
     launch_of,
 )
 from precision_lint.facts.project.facts import ProjectFacts, Recording
+from precision_lint.facts.runs.composing_programs import choice_of
 from precision_lint.facts.runs.copies import in_copies
 from precision_lint.facts.runs.declared_options import meant
 from precision_lint.facts.runs.loading import FORMATS
@@ -208,6 +209,9 @@ def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
     source = run.source
     if run.is_by_keys and isinstance(source, CallSource) and source.code is not run.file:
         run = replace(run, taken_by=word_of(source.code.text.path, run.file, facts))
+    if isinstance(source, CallSource) and source.launch is None and source.code is not run.file:
+        chosen_by = choice_of(run.file.text.path, source.code.text.path, facts)
+        run = replace(run, chosen_by=chosen_by)
     is_alone = kind_of(run.file.text.path) in FORMATS and launch_of(source) is None
     naming = naming_of(run.file, facts) if is_alone else "files"
     if naming == "files":

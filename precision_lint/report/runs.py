@@ -90,6 +90,7 @@ def signature(explained: Explained) -> tuple[object, ...]:
         reading.is_by_options,
         reading.is_unread,
         reading.taken_by,
+        bool(reading.chosen_by),
         reading.in_vain,
     )
 
@@ -198,6 +199,7 @@ def head(explained: Explained, report: Report) -> str:
         reading = explained.reading
         perhaps = "perhaps " if reading.is_by_keys and not reading.taken_by else ""
         given = f" if its {reading.taken_by} names it" if reading.taken_by else ""
+        given += f" with `{reading.chosen_by}`" if reading.chosen_by else ""
         started = f", {perhaps}read by {report.relative(explained.reader)}{given}"
     if explained.only_if:
         started += ONLY_IF + cut(explained.only_if)
@@ -395,6 +397,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "by_options": reading.is_by_options,
         "unread_by_program": reading.is_unread,
         "taken_by": reading.taken_by or None,
+        "chosen_by": reading.chosen_by or None,
         "without_effect": _reason_record(reading.in_vain),
         **whole(explained.place),
         "settings": [

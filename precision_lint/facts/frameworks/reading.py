@@ -64,7 +64,8 @@ class EffectiveConfig:
     `is_described` that pages and comments alone name it, `is_by_options` that only the options of a
     command show who reads them, as its program is not in the project, and `is_unread` that the
     program is not seen to make what reads it. `taken_by` is the word of its command line by
-    which a program gets any such file, where only its keys say that it is for that program.
+    which a program gets any such file, where only its keys say that it is for that program, and
+    `chosen_by` the word that makes Hydra compose it.
     """
 
     framework: Framework
@@ -78,6 +79,7 @@ class EffectiveConfig:
     is_by_options: bool = False
     is_unread: bool = False
     taken_by: str = ""
+    chosen_by: str = ""
     in_vain: Related | None = None
     """Why nobody reads the file, although something names it."""
 

@@ -79,6 +79,28 @@ def group_of(path: Path, program: Path, project: Recording) -> str:
     return ""
 
 
+def choice_of(path: Path, program: Path, project: Recording) -> str:
+    """The word that chooses a file for a program, `experiment=small`, where no list of defaults, no
+    command and no code of the project does; empty if one may.
+    """
+    groups = (
+        path.parent.relative_to(folder).as_posix()
+        for folder, _ in _composing(program, project)
+        if folder in path.parent.parents
+    )
+    group = next(groups, "")
+    if not group or path.suffix != ".yaml":
+        return ""
+    last, name = re.escape(path.parent.name), re.escape(path.stem)
+    option = rf"[\"']?{name}(?:\.yaml)?\b(?![\w.-])"
+    chosen = rf"\b{last}(?:@[\w.:]+)?[\"']?[ \t]*[:=][ \t\[]*(?:[\w./-]+,[ \t]*)*{option}"
+    listed = rf"(?m)^[ \t]*-[ \t]+(?:[\w/]+/)?{option}"
+    patterns = (chosen.encode(), listed.encode())
+    searches = (project.other_file_matches, project.python_source_matches)
+    is_chosen = any(search(pattern) for pattern in patterns for search in searches)
+    return "" if is_chosen else f"{group}={path.stem}"
+
+
 def package_said(file: ParsedConfig) -> tuple[str, ...] | None:
     """The section that a file says it goes to: `# @package model.encoder`; None for its group."""
     said = _PACKAGE.search(file.text.text)
