@@ -352,7 +352,8 @@ def _whole(
     # Defaults of a program have the place of the launch, and so have several runs of one launch.
     below = ({_place(part) for part in run.parts} - {_place(run)} for run in readings)
     known = frozenset[tuple[Path, Span]]().union(*below)
-    whole = [run for run in readings if _place(run) not in known]
+    called = {_call(part) for run in readings for part in run.fallbacks} - {None}
+    whole = [run for run in readings if _place(run) not in known and _call(run) not in called]
     read = understood(as_shown(run, facts) for run in whole)
     # What the program of a file does with it is no part of the launch that names the file.
     whole += [
@@ -364,6 +365,13 @@ def _whole(
     for run in whole:
         place = _place(run)
         yield (str(place[0]), place[1], run.framework.slug), run
+
+
+def _call(reading: EffectiveConfig) -> tuple[str, Path, Span] | None:
+    """The call in Python that a reading is; what a program is seen to give it says more."""
+    if not isinstance(reading.source, MappingSource) or reading.file.python is None:
+        return None
+    return (reading.framework.slug, *_place(reading))
 
 
 def _place(reading: EffectiveConfig) -> tuple[Path, Span]:

@@ -66,3 +66,41 @@ def test_what_the_program_is_not_seen_to_give(tmp_path: Path) -> None:
     out = explained(tmp_path, "bf16=section['bf16']")
     assert "conf/a.yaml:2: Hugging Face Trainer" in out
     assert "deepspeed: ds.json: DeepSpeed" in out
+
+
+CALLS = """\
+import argparse
+
+from transformers import Trainer, TrainingArguments
+
+{before}
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--half", action="store_true")
+    args = parser.parse_args()
+    arguments = TrainingArguments("out", bf16=args.half, fp16=probe())
+    Trainer(model, arguments).train()
+"""
+
+
+def test_a_call_that_the_program_is_seen_to_make(tmp_path: Path) -> None:
+    files = {"train.py": CALLS.format(before="")}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert out.count("Hugging Face Trainer\n") == 1
+    assert "bf16 = false" in out
+    assert "fp16 = unknown until run time" in out
+
+
+def test_two_calls(tmp_path: Path) -> None:
+    before = 'def evaluate():\n    return TrainingArguments("out", bf16=probe())\n'
+    files = {"train.py": CALLS.format(before=before)}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert out.count("Hugging Face Trainer\n") == 2
+
+
+@pytest.mark.parametrize("is_started", [False, True])
+def test_a_call_whose_program_is_not_followed(is_started: bool, tmp_path: Path) -> None:
+    files = {"train.py": "TrainingArguments('out', bf16=probe())\n"}
+    files |= {"run.sh": "python other.py\n"} if is_started else {}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "train.py:1: Hugging Face Trainer\n" in out
