@@ -19,7 +19,13 @@ from precision_lint.engine.explained import (
     source_of,
 )
 from precision_lint.facts.frameworks.families import is_of_classes
-from precision_lint.facts.frameworks.sources import CallSource, CodePlace, Occurrence, RolesSource
+from precision_lint.facts.frameworks.sources import (
+    DEFAULT,
+    CallSource,
+    CodePlace,
+    Occurrence,
+    RolesSource,
+)
 from precision_lint.facts.frameworks.verdicts import shown
 from precision_lint.facts.runs.roles import ONE_OF, ONLY_IF
 from precision_lint.facts.runs.understood import value_at
@@ -266,8 +272,12 @@ def _body(
 def _default_of(one: Effective, explained: Explained) -> str:
     """That a value is the default of an option of the program; what is for a place says it."""
     source, written = explained.reading.source, one.written
+    if not isinstance(source, CallSource) or source.launch or written is None or written.used_at:
+        return ""
     is_declared = isinstance(source, RolesSource) and source.is_declared
-    return " by default" if is_declared and written is not None and not written.used_at else ""
+    place = written.origin
+    is_default = isinstance(place, CodePlace) and place.note == DEFAULT
+    return " by default" if is_declared or is_default else ""
 
 
 def value_of(one: Effective, report: Report) -> str:

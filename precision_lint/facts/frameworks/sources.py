@@ -38,6 +38,10 @@ class CodePlace:
     note: str = "the program sets it here"
 
 
+DEFAULT = "the default"
+"""How a report calls the place where an option is declared that nothing gives."""
+
+
 @frozen
 class Occurrence:
     """A value as its format's loader reads it, and where it is written.

@@ -87,8 +87,16 @@ def test_a_call_that_the_program_is_seen_to_make(tmp_path: Path) -> None:
     files = {"train.py": CALLS.format(before="")}
     out = run("explain-config", cwd=project(tmp_path, files)).out
     assert out.count("Hugging Face Trainer\n") == 1
-    assert "bf16 = false" in out
+    assert "bf16 = false by default" in out
     assert "fp16 = unknown until run time" in out
+
+
+@pytest.mark.parametrize("words", ["", " --half"])
+def test_what_a_command_gives_is_no_default(words: str, tmp_path: Path) -> None:
+    files = {"train.py": CALLS.format(before=""), "run.sh": f"python train.py{words}\n"}
+    first = run("explain-config", cwd=project(tmp_path, files)).out.partition("\n\n")[0]
+    assert f"bf16 = {'true' if words else 'false'} " in first
+    assert "by default" not in first
 
 
 def test_two_calls(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence
+from precision_lint.facts.frameworks.sources import DEFAULT, CodePlace, MappingSource, Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.known import Holder, Known
@@ -199,7 +199,7 @@ class Configured:
         file = self.run.program.project.config_files.at(declared.path)
         if file is None:
             return None
-        place = CodePlace(declared.span, "the default")
+        place = CodePlace(declared.span, DEFAULT)
         return Known(declared.default, Occurrence(name, declared.default, place, file))
 
 

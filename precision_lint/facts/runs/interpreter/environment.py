@@ -8,7 +8,13 @@ from dataclasses import field
 from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch
-from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence, typed
+from precision_lint.facts.frameworks.sources import (
+    DEFAULT,
+    CodePlace,
+    MappingSource,
+    Occurrence,
+    typed,
+)
 from precision_lint.facts.runs.interpreter.added_words import added_options
 from precision_lint.facts.runs.interpreter.here_documents import WrittenFile, written_file
 from precision_lint.facts.runs.interpreter.known import CommandLine, Given, Items, Known, Settings
@@ -343,7 +349,7 @@ class RunEnvironment(Memo):
         file = self.program.project.config_files.at(given.origin.source.path)
         if file is None:
             return None
-        written = Occurrence(name, given.value, CodePlace(given.origin.span), file)
+        written = Occurrence(name, given.value, CodePlace(given.origin.span, DEFAULT), file)
         return Known(given.value, written)
 
     def _is_of_object(self, name: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 
-from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.frameworks.sources import DEFAULT, CodePlace, Occurrence
 from precision_lint.facts.runs.formats import config_dicts
 from precision_lint.facts.runs.interpreter.classes import Field, Record, keeps_all, record
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
@@ -323,7 +323,7 @@ class Objects:
                 file = self.program.project.config_files.at(field.file.text.path)
                 if file is None or value is None:
                     return Known(value)
-                place = CodePlace(field.file.span_of(node), "the default")
+                place = CodePlace(field.file.span_of(node), DEFAULT)
                 return Known(value, Occurrence(field.name, value, place, file))
             case ast.Attribute(attr=name) if name in ALIASES:
                 if qualified(node, syntax_tree(field.file).names) == f"torch.{name}":
