@@ -188,7 +188,11 @@ def _given_by(explained: Explained) -> str:
     naming = _DESCRIBED if reading.is_described else ""
     naming = _UNNAMED if reading.is_unnamed else naming
     if not reading.is_by_keys or explained.reader is not None:
-        return f"; {naming}{_BY_HAND}" if naming and not reading.taken_by else ""
+        return (
+            f"; {naming}{_BY_HAND}"
+            if naming and not (reading.taken_by or reading.chosen_by)
+            else ""
+        )
     if is_of_classes(reading.framework) and reading.framework.reach:
         return ", ".join((_BY_KEYS + _NOT_GIVEN, *([naming] if naming else ())))
     return _BY_KEYS + (naming + _BY_HAND if naming else _NOT_GIVEN)

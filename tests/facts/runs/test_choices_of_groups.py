@@ -47,7 +47,7 @@ def explained(folder: Path, others: dict[str, str], *words: str) -> str:
     ],
 )
 def test_nothing_chooses_it(others: dict[str, str], tmp_path: Path) -> None:
-    assert READ + CHOSEN in explained(tmp_path, others)
+    assert f"{READ}{CHOSEN}\n" in explained(tmp_path, others)
 
 
 @pytest.mark.parametrize(
