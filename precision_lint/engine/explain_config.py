@@ -248,7 +248,8 @@ def _with_more(run: EffectiveConfig, other: EffectiveConfig) -> EffectiveConfig:
 
 def _without_shapes(runs: list[Run]) -> list[Run]:
     """The runs without files that look like a framework's, where programs are seen to read all that
-    they say and to give it to a framework.
+    they say and to give it to a framework, and without options of which nothing but the program
+    makes anything.
     """
     of_programs = [run for run in runs if isinstance(run.explained.reading.source, CallSource)]
     read = understood(run.explained.reading for run in of_programs)
@@ -259,20 +260,23 @@ def _without_shapes(runs: list[Run]) -> list[Run]:
     found = {_what_is_found(one) for run in of_programs for one in run.findings}
 
     def is_said(run: Run) -> bool:
-        said = read if run.explained.reading.is_by_keys else given
+        reading = run.explained.reading
+        said = read if reading.is_by_keys or reading.is_unread else given
         return _is_shape(run, found) and _settings_of(run) <= said
 
     return [run for run in runs if not is_said(run)]
 
 
 def _is_shape(run: Run, found: Set[tuple[str, Place]]) -> bool:
-    """True for a file that nothing but its keys identifies, and of which nothing else is said than
-    its settings, and those of what it refers to.
+    """True for a file that nothing but its keys identifies, and for options of a class whose reader
+    the program does not make, if nothing else is said of them than the settings, and those of what
+    they refer to.
     """
     source = run.explained.reading.source
     is_file = isinstance(source, MappingSource) and source.file.python is None
+    is_left = run.explained.reading.is_unread and bool(run.explained.program)
     is_said = all(_what_is_found(one) in found for one in run.findings)
-    return is_file and is_said and not run.unread
+    return (is_file or is_left) and is_said and not run.unread
 
 
 def _what_is_found(finding: Finding) -> tuple[str, Place]:

@@ -106,3 +106,14 @@ def test_a_file_for_such_a_program(is_made: bool, tmp_path: Path) -> None:
     rows = [one for one in found if one["framework"] == "hf_trainer"]
     assert rows
     assert all(one["unread_by_program"] is not is_made for one in rows)
+
+
+def test_what_the_program_itself_makes_of_them(tmp_path: Path) -> None:
+    rest = 'torch.autocast("cuda", torch.bfloat16, enabled=arguments.bf16).__enter__()'
+    out = of_words(tmp_path, {"train.py": program(rest=rest)})
+    assert "bfloat16 (autocast, train.py:8)  run.sh:1  --bf16" in out
+    assert "Hugging Face Trainer" not in out
+    out = of_words(
+        tmp_path, {"train.py": program(rest=rest)}, WORDS.replace("\n", " --fp16_full_eval\n")
+    )
+    assert f"Hugging Face Trainer, started as train.py{UNREAD}\n" in out
