@@ -63,7 +63,7 @@ def test_what_is_no_option_of_precision_is_not(text: str, tmp_path: Path) -> Non
 def test_a_default_that_a_run_shows_is_not_listed_again(tmp_path: Path) -> None:
     code = "from accelerate import Accelerator\nAccelerator(mixed_precision=args.dtype)\n"
     out = explained(tmp_path, {"train.py": PROGRAM.format(DTYPE) + code})
-    assert "mixed_precision = bfloat16  train.py:5" in out
+    assert "mixed_precision = bfloat16 by default  train.py:5" in out
     assert "options of the program" not in out
 
 
