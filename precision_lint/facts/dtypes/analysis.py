@@ -95,21 +95,27 @@ class InterproceduralAnalysis:
     def _followed_one_by_one(self, whole: Interpretation, rows: list[int]) -> dict[ast.expr, Call]:
         """The calls of those bodies for which a share of the budget is enough.
 
-        What was found out about other functions before the budget was spent is known.
+        What was found out about other functions before the budget was spent is known. What one body
+        leaves of its share is for the others.
         """
         budget = self._subject.budget
         followed: dict[ast.expr, Call] = {}
         bodies = list(functions_at(self._subject.module, rows))
         count, share = budget.share(len(bodies))
-        for body in bodies[:count]:
-            budget.begin_share(share)
+        left = share * min(count, len(bodies))
+        for number, body in enumerate(bodies):
+            if left <= 0:
+                break
+            begun = budget.spent
+            budget.begin_share(max(left // (len(bodies) - number), min(share, left)))
             whole.records.found = {}
             try:
                 whole.tracing.again(body, frozenset(rows))
                 self._resolve(whole, rows)
+                followed.update(whole.records.found)
             except _TOO_MUCH:
-                continue
-            followed.update(whole.records.found)
+                pass
+            left -= budget.spent - begun
         return followed
 
     def _resolve(self, interpretation: Interpretation, rows: list[int]) -> None:

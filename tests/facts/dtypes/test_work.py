@@ -78,6 +78,27 @@ def test_what_is_known_when_the_budget_is_spent_is_kept(
     assert interpreted["shared"] == 1
 
 
+def test_what_one_body_leaves_of_its_share_is_for_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "_INTERPROCEDURAL_BUDGET", 1200)
+    monkeypatch.setattr(budget, "_LEAST_SHARE", 100)
+    steps = [f"    x = x + {k}\n" for k in range(160)]
+    few = "".join(steps[:40])
+    chain = "".join(f"def far{k}(x):\n{few}    return far{k + 1}(x)\n\n" for k in range(20))
+    near = f"def near(x):\n{''.join(steps)}    return x.double()\n\n"
+    uses = "".join(
+        f"def {name}(x):\n    return {called}(x).numpy()\n\n"
+        for name, called in {"lost": "far0", "plain": "plainly", "use": "near"}.items()
+    )
+    plainly = "def plainly(x):\n    return x.double()\n\n"
+    source = f"import torch\n\n{near}{plainly}{chain}def far20(x):\n    return x\n\n{uses}"
+    calls = {call.scope: call for call in calls_of(tmp_path, main=source)}
+    assert described(calls["lost"].receiver) == "Unknown"
+    assert "float64" in described(calls["plain"].receiver)
+    assert "float64" in described(calls["use"].receiver)
+
+
 def test_what_other_code_assigns_costs_a_share_of_the_budget(
     tmp_path: Path, interpreted: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
