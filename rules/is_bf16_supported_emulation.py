@@ -262,10 +262,23 @@ def _chosen(test: ast.expr, body: list[ast.expr], orelse: list[ast.expr]) -> ast
 
 
 def _asks_for_a_gpu(test: ast.BoolOp) -> bool:
-    """True for `torch.cuda.is_available() and …`, which says nothing of bfloat16."""
-    asked = {callee_name(each) for each in test.values if isinstance(each, ast.Call)}
-    is_all = all(isinstance(each, ast.Call) for each in test.values)
-    return isinstance(test.op, ast.And) and is_all and asked <= _OF_A_GPU
+    """True for `torch.cuda.is_available() and …` and `device.type == "cuda" and …`, which say
+    nothing of bfloat16.
+    """
+    return isinstance(test.op, ast.And) and all(map(_is_of_a_gpu, test.values))
+
+
+def _is_of_a_gpu(test: ast.expr) -> bool:
+    match test:
+        case ast.Call():
+            return callee_name(test) in _OF_A_GPU
+        case ast.Compare(
+            left=ast.Name() | ast.Attribute() as left,
+            ops=[ast.Eq()],
+            comparators=[ast.Constant(value="cuda")],
+        ):
+            return "device" in ast.unparse(left)
+    return False
 
 
 def _words(node: ast.expr) -> Iterator[str]:
