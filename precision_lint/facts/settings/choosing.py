@@ -102,6 +102,22 @@ def _keys_read(
             yield key, module
 
 
+def _left_behind(
+    last: ast.AST, dtype: str, syntax: SyntaxTree
+) -> Iterator[tuple[ast.expr, Chosen]]:
+    """What is left to the last `return` of a function: `if name == "bf16": return …` before it."""
+    if not isinstance(last, ast.Return):
+        return
+    block = syntax.block(last)
+    tests = [
+        each.test
+        for each in block[: block.index(last)]
+        if isinstance(each, ast.If) and isinstance(each.body[-1], ast.Return) and not each.orelse
+    ]
+    if tests:
+        yield from left_to(dtype, tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests))
+
+
 def _assigned(path: tuple[str, ...], syntax: SyntaxTree) -> Iterator[ast.expr]:
     """What a file assigns to a setting: `config.train.precision = args.precision`."""
     for node in syntax.nodes:
@@ -167,7 +183,11 @@ class Search:
                         case ast.Match(subject=subject):
                             yield subject, name, module
                     return
+            if isinstance(parent, FunctionDefinition):
+                break
             inner = parent
+        dtype = ALIASES.get(last_name(named)) or ""
+        yield from ((*decision, module) for decision in _left_behind(inner, dtype, syntax))
 
     def lookups(
         self, table: ast.Dict, module: ParsedPython

@@ -1,10 +1,13 @@
-"""What the calls of a function give to one of its parameters."""
+"""What the calls of a function give to one of its parameters, and which function a name is."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
+from precision_lint.facts.project.facts import Recording
 from precision_lint.model.frozen import frozen
+from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import last_name, parameters, positional_parameters
@@ -54,6 +57,33 @@ def parameter_read(node: ast.Name, syntax: SyntaxTree) -> ast.arg | None:
     function = syntax.function(node)
     given = [] if function is None else parameters(function.args)
     return next((each for each in given if each.arg == node.id), None)
+
+
+def parameter_of(node: ast.expr, syntax: SyntaxTree) -> ast.arg | None:
+    """The parameter that a name is, or that `name = name.lower()` reads."""
+    if not isinstance(node, ast.Name):
+        return None
+    match binding(node, syntax) or parameter_read(node, syntax):
+        case ast.arg() as parameter:
+            return parameter
+    return parameter_read(node, syntax)
+
+
+def functions_named(
+    name: str, module: ParsedPython, project: Recording
+) -> Iterator[tuple[ParsedPython, FunctionDefinition]]:
+    """The function at the top of a module that a name is, there or where it is imported from."""
+    homes = [(module, name)]
+    imported = syntax_tree(module).names.get(name)
+    if imported is not None:
+        source, _, original = imported.rpartition(".")
+        path = project.locate(module.text.path, source) if source else None
+        other = None if path is None else project.module(path)
+        homes = [] if other is None else [(other, original)]
+    for home, own in homes:
+        for each in home.tree.body:
+            if isinstance(each, FunctionDefinition) and each.name == own:
+                yield home, each
 
 
 def _is_static(function: FunctionDefinition) -> bool:

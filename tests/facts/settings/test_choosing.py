@@ -204,6 +204,41 @@ def test_a_name_that_may_not_be_left_to_the_else(chosen: str, tmp_path: Path) ->
     assert said(tmp_path, {"main.py": LEFT.format(chosen=chosen)}) == []
 
 
+LAST = """
+def pick(name, deep=False):
+{before}    return torch.bfloat16
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dtype", choices=["fp32", "fp16", "bf16"], default="fp32")
+    args = parser.parse_args()
+    pick(args.dtype)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "said_of_it"),
+    [
+        (
+            '    if name == "fp16":\n        return torch.float16\n',
+            ["main.py: with `--dtype bf16`"],
+        ),
+        (
+            '    if name == "fp16":\n        return torch.float16\n'
+            '    if name == "fp32":\n        return torch.float32\n',
+            ["main.py: with `--dtype bf16`"],
+        ),
+        ('    if name == "bf16":\n        return torch.float16\n', []),
+        ("    if deep:\n        return torch.float16\n", []),
+        ('    if name == "fp16":\n        print(name)\n', []),
+        ("", []),
+    ],
+)
+def test_a_name_that_is_left_to_the_last_return(
+    before: str, said_of_it: list[str], tmp_path: Path
+) -> None:
+    assert said(tmp_path, {"main.py": LAST.format(before=before)}) == said_of_it
+
+
 def test_an_option_without_choices_leaves_no_name_to_the_else(tmp_path: Path) -> None:
     chosen = 'torch.float16 if args.dtype == "fp16" else torch.bfloat16'
     code = LEFT.replace('choices=["fp32", "fp16", "bf16"], ', "").format(chosen=chosen)

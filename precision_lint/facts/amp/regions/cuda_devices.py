@@ -12,7 +12,7 @@ from itertools import islice
 
 from precision_lint.facts.amp.regions.autocast import AutocastCall
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.settings.taking import Taker
+from precision_lint.facts.settings.taking import Taker, functions_named
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, own_nodes
@@ -86,28 +86,11 @@ def _all(values: list[ast.expr], module: ParsedPython, file: PythonFile, hops: i
 
 def _returned(name: str, module: ParsedPython, file: PythonFile, hops: int) -> Types:
     """What a function of the project returns; none if it is not one, or returns something else."""
-    for home, function in _functions(name, module, file):
+    for home, function in functions_named(name, module, file.project):
         returned = [each.value for each in own_nodes(function) if isinstance(each, ast.Return)]
         values = [value for value in returned if value is not None]
         return _all(values, home, file, hops) if len(values) == len(returned) else frozenset()
     return frozenset()
-
-
-def _functions(
-    name: str, module: ParsedPython, file: PythonFile
-) -> Iterator[tuple[ParsedPython, FunctionDefinition]]:
-    """The function at the top of a module that a name is, there or where it is imported from."""
-    homes = [(module, name)]
-    imported = syntax_tree(module).names.get(name)
-    if imported is not None:
-        source, _, original = imported.rpartition(".")
-        path = file.project.locate(module.text.path, source) if source else None
-        other = None if path is None else file.project.module(path)
-        homes = [] if other is None else [(other, original)]
-    for home, own in homes:
-        for each in home.tree.body:
-            if isinstance(each, FunctionDefinition) and each.name == own:
-                yield home, each
 
 
 def _given(parameter: ast.arg, module: ParsedPython, file: PythonFile, hops: int) -> Types:
