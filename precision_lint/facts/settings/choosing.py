@@ -26,6 +26,7 @@ from precision_lint.facts.settings.deciding import (
     setting_path,
 )
 from precision_lint.facts.settings.filled_records import field_path
+from precision_lint.facts.settings.fixed_switches import is_written
 from precision_lint.facts.settings.taking import Taker, parameter_read
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Related, Span
@@ -215,6 +216,8 @@ class Search:
         node, syntax = bare(node), syntax_tree(module)
         path = setting_path(node) or field_path(node, module, self.project)
         if path is not None:
+            if value is False and is_written(path[-1], syntax):
+                return  # the program turns it on
             options = list(self._declared(path, value, module.text.path))
             for option in options:
                 self.found.setdefault(option, set()).add(user)
@@ -278,20 +281,28 @@ class Search:
         setting = self.project.setting(path, near)
         choices = () if setting is None else setting.choices
         alike = [choice for choice in choices if _same(choice.value, value)]
+        if value is False:
+            alike = [choice for choice in alike if _is_default(choice)]
         if alike:
             yield from map(_with_value, alike)
-        elif isinstance(value, Otherwise):
-            return  # it is not said that a run gives such a name
+        elif isinstance(value, Otherwise) or value is False:
+            return  # it is not said that a run gives such a value
         elif len(choices) == 1 and choices[0].option and isinstance(choices[0].value, str):
             message = f"with `{choices[0].option} {value}`"
             yield Related(choices[0].origin.related.place, message)
 
 
+def _is_default(choice: Choice) -> bool:
+    return bool(choice.option) and not choice.origin.related.message.startswith("with ")
+
+
 def _with_value(choice: Choice) -> Related:
     """The place of a choice; that of a default names the option that gives it."""
-    related = choice.origin.related
-    is_default = choice.option and not related.message.startswith("with ")
-    message = f"with `{choice.option} {choice.value}`" if is_default else related.message
+    related, message = choice.origin.related, choice.origin.related.message
+    if _is_default(choice):
+        is_off = choice.value is False
+        given = f"{choice.option} {choice.value}"
+        message = f"without `{choice.option}`" if is_off else f"with `{given}`"
     return Related(related.place, message, related.witness)
 
 

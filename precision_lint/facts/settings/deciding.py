@@ -59,11 +59,15 @@ def compared(test: ast.expr) -> Iterator[tuple[ast.expr, Chosen]]:
 def left_to(dtype: str, test: ast.expr) -> Iterator[tuple[ast.expr, Chosen]]:
     """What a condition compares, with the names of a dtype for which it does not hold.
 
-    `name == "bf16"` leaves `fp16` to the `else`, if that is where float16 is named.
+    `name == "bf16"` leaves `fp16` to the `else`, if that is where float16 is named. A switch is
+    off there.
     """
     match test:
         case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[ast.Constant(value=str(name))]):
             yield left, name
+            return
+        case ast.Name() | ast.Attribute():
+            yield test, False
             return
         case ast.BoolOp(op=ast.Or(), values=values):
             parts = values
@@ -81,6 +85,8 @@ def holds_with(
     asked: ast.expr, value: Chosen, test: ast.expr, syntax: SyntaxTree, hops: int
 ) -> bool | None:
     """Whether a condition holds if an expression has a value; None if that does not decide it."""
+    if isinstance(value, bool) and ast.unparse(test) == ast.unparse(asked):
+        return value
     match test:
         case ast.Name() if hops and ast.unparse(test) != ast.unparse(asked):
             held = binding(test, syntax)

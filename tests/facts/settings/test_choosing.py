@@ -204,6 +204,37 @@ def test_a_name_that_may_not_be_left_to_the_else(chosen: str, tmp_path: Path) ->
     assert said(tmp_path, {"main.py": LEFT.format(chosen=chosen)}) == []
 
 
+SWITCH = """
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fp16", action="store_true"{default})
+    args = parser.parse_args()
+{between}    dtype = {chosen}
+"""
+LEFT_BY_SWITCH = "torch.float16 if args.fp16 else torch.bfloat16"
+
+
+def test_a_switch_that_is_off(tmp_path: Path) -> None:
+    code = SWITCH.format(default="", between="", chosen=LEFT_BY_SWITCH)
+    assert said(tmp_path, {"main.py": code}) == ["main.py: without `--fp16`"]
+
+
+@pytest.mark.parametrize(
+    ("default", "between", "chosen"),
+    [
+        (", default=True", "", LEFT_BY_SWITCH),
+        ("", "    args.fp16 = not is_new()\n", LEFT_BY_SWITCH),
+        ("", "", "torch.float16 if args.fp16 and args.amp else torch.bfloat16"),
+        ("", "", "torch.float16 if args.half else torch.bfloat16"),
+    ],
+)
+def test_a_switch_that_may_never_be_off(
+    default: str, between: str, chosen: str, tmp_path: Path
+) -> None:
+    code = SWITCH.format(default=default, between=between, chosen=chosen)
+    assert said(tmp_path, {"main.py": code}) == []
+
+
 LAST = """
 def pick(name, deep=False):
 {before}    return torch.bfloat16
