@@ -33,6 +33,7 @@ from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
+from precision_lint.facts.runs.loaded_modules import module_takers
 from precision_lint.facts.runs.made_classes import is_always_given, makes
 from precision_lint.facts.runs.never_read import declared_in_vain, is_read_elsewhere
 from precision_lint.facts.runs.roles import distinct, of_place, with_keys
@@ -99,11 +100,17 @@ def meant(options: Unread, project: Recording) -> Meant:
         return not is_maker, program != path, "train" not in program.stem
 
     programs = sorted(programs_having(path, project, sorted(classes)), key=order)
-    for program in programs:
+    loading = {
+        one.program: one for owner in sorted(classes) for one in module_takers(path, owner, project)
+    }
+    for program in (*programs, *loading):
         code = project.config_files.at(program)
         if code is None or count >= _MOST_PROGRAMS:
             continue
-        follower = _Follower(environment(program, code, None, project), path, owners, alone)
+        run, taker = environment(program, code, None, project), loading.get(program)
+        if taker is not None:
+            run = replace(run, chosen={taker.name: str(path)})
+        follower = _Follower(run, path, owners, alone, is_loaded=taker is not None)
         asked = [one for one in left if follower.has(one)]
         for one in asked:
             giving.setdefault(one.name, []).append(follower.giving(one))
@@ -127,7 +134,8 @@ def meant(options: Unread, project: Recording) -> Meant:
                 by_slug.setdefault(slug, []).append((one.name, follower.with_reason(one)))
             elif not rows:
                 others.append(follower.with_reason(one))
-        found += _reading(given, frameworks()[_PYTORCH], code, options)
+        word = f"`{taker.option}`" if taker is not None else ""
+        found += _reading(given, frameworks()[_PYTORCH], code, options, word)
         left = [*general, *others]
         for slug, fields in by_slug.items():
             for reading in _reading(fields, frameworks()[slug], code, options):
@@ -161,9 +169,13 @@ def meant(options: Unread, project: Recording) -> Meant:
 
 
 def _reading(
-    given: Sequence[tuple[str, Occurrence]], table: Framework, code: ParsedConfig, options: Unread
+    given: Sequence[tuple[str, Occurrence]],
+    table: Framework,
+    code: ParsedConfig,
+    options: Unread,
+    taken_by: str = "",
 ) -> Iterator[EffectiveConfig]:
-    """What a program makes of the options of a file."""
+    """What a program makes of the options of a file, which it may be `taken_by` a word to load."""
     if given:
         rows = distinct(given)
         is_own = code.text.path == options.file.text.path
@@ -172,7 +184,8 @@ def _reading(
         source = RolesSource(
             file, options.span, None, rows, code, Span(0, 0), settings, is_declared=True
         )
-        yield EffectiveConfig(replace(with_keys(table, rows), conflicts=(), links=()), source)
+        own = replace(with_keys(table, rows), conflicts=(), links=())
+        yield EffectiveConfig(own, source, taken_by=taken_by)
 
 
 def _in_vain(one: Occurrence, says: str) -> tuple[str, Occurrence]:
@@ -192,6 +205,8 @@ class _Follower:
     """The classes that have options as fields, by where the options are written."""
     constants: Set[Span] = frozenset()
     """Where the constants of modules are written."""
+    is_loaded: bool = False
+    """A word of the command line names the file: no value of it is followed."""
     _evaluators: dict[tuple[str, object], Evaluator] = field(default_factory=dict)
     _set_by: dict[str, Use] = field(default_factory=dict)
     """Where the program may set what an option is for without it."""
@@ -231,7 +246,7 @@ class _Follower:
     def _of_ends(
         self, one: Occurrence, name: str, ends: Ends, values: Sequence[Value]
     ) -> Iterator[tuple[str, Occurrence]]:
-        used = [*self._evaluated(one, name, ends, values)]
+        used = [] if self.is_loaded else [*self._evaluated(one, name, ends, values)]
         kinds = {use.sink.kind for use in used}
         used += [
             use
@@ -288,6 +303,8 @@ class _Follower:
         own, where one file has several.
         """
         found = (*self.program.options.get(name, ()), *self.program.constants.get(name, ()))
+        if self.is_loaded:  # the file has its class in place of those that others have
+            found = tuple(each for each in found if each.owner not in self.owners.values())
         return tuple(each for each in found if self.program.makes(each)) or found
 
     def _is_clear(self, one: Occurrence, name: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, typed
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.loaded_modules import module_takers
 from precision_lint.facts.runs.made_classes import gives, is_made, is_used, making_method
 from precision_lint.facts.runs.understood import Written
 from precision_lint.facts.settings.constants import is_plain, may_declare, settings_of
@@ -81,7 +82,8 @@ def _of_owner(option: ProgramOption, file: ParsedPython, project: Recording) -> 
     if option.is_parsed or not owner or is_made(owner, path, project):
         return ""
     node = enclosing_class(option.whole, syntax_tree(file))
-    if node is not None and is_plain(node) and is_used(owner, path, project):
+    is_held = node is not None and is_plain(node)
+    if is_held and (is_used(owner, path, project) or module_takers(path, owner, project)):
         return ""
     method = making_method(node, project) if node is not None else None
     if method is None:

@@ -49,6 +49,8 @@ class Record:
     """The names of the arguments in the list of its bases that are true."""
     has_options: bool = False
     """It says how pydantic shall read it: from variables with a prefix, from files."""
+    is_plain: bool = False
+    """Its objects have what its body says, and nothing is given to them."""
 
 
 def record(name: str, program: Program, depth: int = 0) -> Record | None:
@@ -97,7 +99,9 @@ def _of_constants(owner: ast.ClassDef, file: ParsedPython, program: Program) -> 
         for one in constants(file)
         if one.owner == owner.name
     )
-    return Record(owner.name, fields, frozenset(), frozenset()) if fields else None
+    if not fields:
+        return None
+    return Record(owner.name, fields, frozenset(), frozenset(), is_plain=True)
 
 
 @fact

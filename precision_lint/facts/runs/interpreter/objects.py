@@ -15,6 +15,7 @@ from precision_lint.facts.runs.formats import config_dicts
 from precision_lint.facts.runs.interpreter.classes import Field, Record, keeps_all, record
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.here_documents import WrittenFile
+from precision_lint.facts.runs.interpreter.imported_names import class_named
 from precision_lint.facts.runs.interpreter.known import (
     CommandLine,
     Given,
@@ -31,7 +32,7 @@ from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.model.dtypes import ALIASES, DtypeName
 from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import callee_name, last_name, qualified
+from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MAX_DEPTH = 4
@@ -237,6 +238,8 @@ class Objects:
         kind = record(name, self.program)
         if kind is None:
             return self.kept(call) if keeps_all(name, self.program) else None
+        if kind.is_plain and not self._is_named(call.func):
+            return None
         if "BaseSettings" in kind.bases and kind.has_options:
             return None  # other names, other files
         if any(isinstance(each, ast.Starred) for each in call.args):
@@ -254,6 +257,17 @@ class Objects:
                 layers.append(Known(self.run.command_line))
             layers.append(Known(self.run.variables))
         return _over([Known(Given(values)), *layers, self._defaults(kind)])
+
+    def _is_named(self, node: ast.expr) -> bool:
+        """True for the name of a class that the file defines or imports, or of a module that it
+        imports: `module.Config` may be that of any module that is loaded.
+        """
+        if isinstance(node, ast.Name):
+            return bool(class_named(node.id, self.file, self.program.project))
+        root = (dotted(node) or "").partition(".")[0]
+        syntax = syntax_tree(self.file)
+        scope = syntax.function(node) or syntax.tree
+        return root in syntax.names and not syntax.stores(scope, root)
 
     def _kept(self, node: ast.expr) -> Known | None:
         """What an object keeps: a condition on another member does not depend on it."""
