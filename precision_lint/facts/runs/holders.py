@@ -10,13 +10,13 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from precision_lint.facts.runs.ways import key_of_holder, spread
+from precision_lint.facts.runs.ways import definitions, key_of_holder, spread
 from precision_lint.facts.settings.declarations import SETTINGS_CLASS
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.statements import FunctionDefinition, own_nodes
 from precision_lint.source.python.syntax import (
     callee_name,
     last_name,
@@ -74,8 +74,32 @@ class Holders:
                 return Holder(classes=frozenset({name}))  # `Config.from_yaml(path)`
             case ast.Attribute() | ast.Subscript() | ast.Call():
                 key = key_of_holder(node)
-                return Holder(frozenset({key})) if key else _NONE
+                found = Holder(frozenset({key})) if key else _NONE
+                return found | self._of_result(node, file, hops)
         return _NONE
+
+    def _of_result(self, node: ast.expr, file: ParsedPython, hops: int) -> Holder:
+        """What the one function with a name returns: what it is declared as, or else what it is."""
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                pass
+            case _:
+                return _NONE
+        found = [
+            (home, function)
+            for home in dict.fromkeys((file, *self.files(name)))
+            for function in definitions(home).get(name, ())
+        ]
+        if len(found) != 1:
+            return _NONE
+        home, function = found[0]
+        if classes := frozenset(_names_of(function.returns)):
+            return Holder(classes=classes)
+        result = _NONE
+        for each in own_nodes(function):
+            if isinstance(each, ast.Return) and each.value is not None:
+                result |= self.of(each.value, home, hops - 1)
+        return result
 
     def _of_member(self, name: str, node: ast.expr, file: ParsedPython, hops: int) -> Holder:
         """`self.config`: what its class says of it, and assigns to it."""

@@ -341,3 +341,43 @@ def test_a_default_that_all_programs_replace(tmp_path: Path) -> None:
     files = {"settings.py": SHARED, "loop.py": RUNS, "train.py": given, "finetune.py": given}
     out = explained(tmp_path, files)
     assert "default not used: each call gives it (option, settings.py:6)" in out
+
+
+LOADED = """\
+import yaml
+from accelerate import Accelerator
+from config import NarrowConfig, WideConfig
+
+def wide(path){}:
+    return WideConfig(**yaml.safe_load(open(path)))
+
+def narrow(path):
+    return NarrowConfig(**yaml.safe_load(open(path)))
+
+def run(config: NarrowConfig):
+    Model(dtype=config.dtype)
+
+if __name__ == "__main__":
+    config = {}
+    Accelerator(mixed_precision=config.dtype)
+    run(narrow("narrow.yaml"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "made"),
+    [("", 'wide("wide.yaml")'), (" -> WideConfig", 'wide("wide.yaml")')],
+)
+def test_an_object_that_a_function_makes_of_a_file(
+    declared: str, made: str, tmp_path: Path
+) -> None:
+    out = explained(tmp_path, {"config.py": CONFIG, "train.py": LOADED.format(declared, made)})
+    assert "bfloat16 by default (argument of Accelerator(mixed_precision=), train.py:16)" in out
+    assert "float16 by default (argument of Model(dtype=), train.py:12)" in out
+    assert "not understood" not in out
+
+
+@pytest.mark.parametrize("made", ["other('wide.yaml')", "wide('a') if big else narrow('b')"])
+def test_what_a_function_makes_that_is_not_seen(made: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"config.py": CONFIG, "train.py": LOADED.format("", made)})
+    assert "Accelerator(mixed_precision=)" not in out
