@@ -99,6 +99,8 @@ class Explained:
     def reader(self) -> Path | None:
         """The program that opens the configuration, where no launch is known that says so."""
         source = self.reading.source
+        if self.reading.read_by is not None:
+            return self.reading.read_by
         if not isinstance(source, CallSource) or source.launch or source.file is source.code:
             return None
         return source.code.text.path

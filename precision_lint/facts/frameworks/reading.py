@@ -65,7 +65,8 @@ class EffectiveConfig:
     command show who reads them, as its program is not in the project, and `is_unread` that the
     program is not seen to make what reads it. `taken_by` is the word of its command line by
     which a program gets any such file, where only its keys say that it is for that program, and
-    `chosen_by` the word that makes Hydra compose it.
+    `chosen_by` the word that makes Hydra compose it, for the program it is `read_by` if that is
+    the only one that is known.
     """
 
     framework: Framework
@@ -80,6 +81,7 @@ class EffectiveConfig:
     is_unread: bool = False
     taken_by: str = ""
     chosen_by: str = ""
+    read_by: Path | None = None
     in_vain: Related | None = None
     """Why nobody reads the file, although something names it."""
 

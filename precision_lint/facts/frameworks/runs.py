@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import field, replace
 from fnmatch import fnmatch
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.frameworks.called_scripts import called, called_by, scripts_called
@@ -46,12 +47,14 @@ from precision_lint.facts.frameworks.sources import (
 from precision_lint.facts.frameworks.table import Framework, Link, frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.calls import called_frameworks, readings_of_calls
+from precision_lint.facts.runs.composing_programs import composing_folders
 from precision_lint.facts.runs.defaults import DefaultsSource
 from precision_lint.facts.runs.filled_classes import filled_by
 from precision_lint.facts.runs.formats.hydra import configuration, starts_hydra
 from precision_lint.facts.runs.formats.lightning_cli import CLI, readings_of_cli
 from precision_lint.facts.runs.formats.yacs_files import refused_in
 from precision_lint.facts.runs.giving_commands import given, given_beside
+from precision_lint.facts.runs.instantiated import Maker, maker_of
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
@@ -68,9 +71,10 @@ from precision_lint.model.trace import note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, options
-from precision_lint.source.config.settings_tree import Mapping, Opaque
+from precision_lint.source.config.settings_tree import Mapping, Opaque, mappings
 from precision_lint.source.shell.words import UNKNOWN, Text
 
+_MAX_SECTIONS = 60
 _MAX_DEPTH = 4  # script, launcher's file, DeepSpeed's file; one to spare
 _MAX_REFERRING = 64  # scripts that start from one file
 _MAX_LAUNCHES = 64  # of programs of the project, by one script
@@ -97,13 +101,13 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     linker = _Linker(file, project, is_shared=shared is not None)
     started = list(linker.started(file))
     own_readings = (one for reading in linker.readings(file) for one in linker.as_called(reading))
-    found = map(linker.linked, own_readings)
+    found = map(linker.linked, (*own_readings, *linker.instantiated(file)))
     own = [*started, *(run for run in found if not _has_known_words(run, started))]
     path = file.text.path
     others = [
         run
         for other in _referring(file, project)
-        for reading in linker.taking(path, other)
+        for reading in map(linker.confirmed, linker.taking(path, other))
         if path in (run := linker.linked(reading)).paths
     ]
     for script in dict.fromkeys(scripts_called(file, project)):
@@ -359,6 +363,10 @@ class _Linker:
         if not isinstance(source, MappingSource) or file.python is not None:
             yield reading
             return
+        kin, older = family(framework), above(framework)
+        if not (confirmed := self.confirmed(reading)).is_by_keys:
+            yield confirmed
+            return
         if not framework.reach:
             is_by_keys = reading.is_by_keys and not self.is_named(file, framework)
             yield replace(reading, is_by_keys=is_by_keys)
@@ -367,7 +375,6 @@ class _Linker:
             return  # it says what a run had, and starts none
         found = readers(file, self.project)
         programs = found or candidates(file, self.project)
-        kin, older = family(framework), above(framework)
         knowing = [path for path in programs if self.makes(path, reading, (framework, *older))]
         if len(knowing) < len(programs) and not (found and knowing):
             return  # it may be for one that reads it by itself
@@ -389,6 +396,54 @@ class _Linker:
         framework = any_of_family(framework, named)
         is_unread = parsed == knowing and is_left_unread(reading, knowing, self.project)
         yield replace(reading, framework=framework, is_by_keys=is_by_keys, is_unread=is_unread)
+
+    def confirmed(self, reading: EffectiveConfig) -> EffectiveConfig:
+        """A section that only its keys give to a framework, if a program makes an object of it."""
+        source, framework = reading.source, reading.framework
+        if not reading.is_by_keys or not isinstance(source, MappingSource):
+            return reading
+        maker = maker_of(source.root, source.section_name or "", reading.file, self.project)
+        kin = (*family(framework), *above(framework))
+        found = [one for one in kin if maker is not None and one.slug in maker.slugs]
+        if maker is None or not found:
+            return reading
+        return self.made_by(maker, replace(reading, framework=any_of_family(framework, found)))
+
+    def made_by(self, maker: Maker, reading: EffectiveConfig) -> EffectiveConfig:
+        """A section as the program has it that makes an object of it, with the word that chooses
+        its file, if the program does not compose it of itself.
+        """
+        first = self.part(maker.first) if maker.first is not None else None
+        whole = self.composed(first)[0] if first is not None else None
+        paths = {each.text.path for each in whole.parts} if whole is not None else set()
+        own = reading.file.text.path
+        word = "" if own in paths or own == maker.first else maker.word
+        return replace(reading, is_by_keys=False, read_by=maker.program, chosen_by=word)
+
+    def instantiated(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
+        """The sections of a file of which a program makes objects of frameworks, where their keys
+        are too few to show one.
+        """
+        if file.format != "yaml" or not composing_folders(file.text.path, self.project):
+            return
+        known = {
+            id(one.source.root)
+            for one in self.readings(file)
+            if isinstance(one.source, MappingSource)
+        }
+        whole, _ = self.composed(file)
+        for section in islice(mappings(whole.documents), _MAX_SECTIONS):
+            if id(section) in known:
+                continue
+            source = MappingSource(whole, section)
+            maker = maker_of(section, source.section_name or "", file, self.project)
+            for slug in maker.slugs if maker is not None else ():
+                assert maker is not None
+                framework = frameworks()[slug]
+                precise = (name for name, key in framework.keys.items() if key.role != "other")
+                given = filter(None, map(source.get, precise))
+                if any(one.file.text is file.text for one in given):
+                    yield self.made_by(maker, EffectiveConfig(framework, source, is_open=True))
 
     def is_named(self, file: ParsedConfig, framework: Framework) -> bool:
         """True if a command is seen to give a file to something; that of a launcher to one."""

@@ -51,6 +51,22 @@ def composed_by(path: Path, project: Recording) -> tuple[tuple[Path, ...], tuple
     return tuple(dict.fromkeys(starting)), tuple(dict.fromkeys(composing))
 
 
+def composing_folders(path: Path, project: Recording) -> tuple[tuple[Path, Path, Path | None], ...]:
+    """The programs that compose the files of a folder around a file, each with that folder and with
+    the first file.
+    """
+
+    def compute() -> tuple[tuple[Path, Path, Path | None], ...]:
+        return tuple(
+            (program, folder, folder / f"{name.removesuffix('.yaml')}.yaml" if name else None)
+            for program in composed_by(path, project)[1]
+            for folder, name in _composing(program, project)
+            if folder in path.parents
+        )
+
+    return project.config_files.once(("composing around", path.parent), compute)
+
+
 def stopping_at(path: Path, project: Recording) -> Iterator[tuple[Path, Path]]:
     """The programs that would compose a file, each with the file that it lacks: it stops there."""
     for program in project.python_sources_matching(OF_HYDRA):
