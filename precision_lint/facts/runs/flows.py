@@ -53,6 +53,7 @@ from precision_lint.facts.runs.taking_calls import (
     is_display,
     is_of_apex,
     is_of_library,
+    is_precise_key,
     is_telling,
     kept_for_loading,
     takes_by_position,
@@ -526,7 +527,9 @@ class _Flow:
     ) -> Iterator[TorchPlace | _Read]:
         """What a call does with an argument."""
         name = callee_name(call)
-        is_named = isinstance(argument, str) and may_choose_precision(argument)
+        is_named = isinstance(argument, str) and (
+            may_choose_precision(argument) or is_precise_key(argument, call, file)
+        )
         if name == "partial" and call.args and is_named:
             name = last_name(call.args[0])
             if not self._functions(name, call, file):

@@ -75,6 +75,14 @@ def takes_settings(call: ast.Call, file: ParsedPython) -> bool:
     return callee_name(call) in LOADERS or _is_of_framework(call, file)
 
 
+def is_precise_key(name: str, call: ast.Call, file: ParsedPython) -> bool:
+    """True for an argument that a framework's call has for a precision, whatever its name says:
+    `WhisperModel(compute_type=)`.
+    """
+    found = called(qualified(call.func, syntax_tree(file).names))
+    return any(name in one.keys and one.keys[name].role != "other" for one in found)
+
+
 def _is_of_framework(call: ast.Call, file: ParsedPython) -> bool:
     return bool(called(qualified(call.func, syntax_tree(file).names)))
 
