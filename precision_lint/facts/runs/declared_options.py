@@ -322,7 +322,18 @@ class _Follower:
         flags = {each.option for each in own if each.option}
         if len(flags) > 1 and not flags <= {each.option for each in giving}:
             return False
+        if self._is_handed_on(name):  # `config.dtype = args.dtype`: what it has before is no rival
+            plain = self.program.constants.get(name, ())
+            others = [each for each in others if each not in plain]
         return len(defaults) <= 1 and all(self.fields.is_given(each.owner, name) for each in others)
+
+    def _is_handed_on(self, name: str) -> bool:
+        """True if the program gives a member of an object what another one has under its name."""
+        stores = self.program.assigned.get(name, ())
+        parents = (syntax_tree(file).parent(node) for file, node in stores)
+        return any(
+            isinstance(each, ast.Assign) and key_of_holder(each.value) == name for each in parents
+        )
 
     def _is_of_module(self, one: Occurrence, name: str) -> bool:
         """True for an option of a parser that other modules of the program have as well, each for

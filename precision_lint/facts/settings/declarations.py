@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal, witness
@@ -15,7 +16,7 @@ from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import statements
-from precision_lint.source.python.syntax import last_name, with_defaults
+from precision_lint.source.python.syntax import dotted, last_name, with_defaults
 
 MARKERS = (
     b"add_argument", b".option(", b"typer", b"DEFINE_", b"dataclass", b"BaseModel",
@@ -76,6 +77,13 @@ def program_options(file: ParsedPython) -> Iterator[ProgramOption]:
     """The options that a file declares, in the order of the source: those of a parser, and the
     fields of classes of settings.
     """
+    constants = _constants(file.tree)
+    for one in _program_options(file):
+        name = dotted(one.default) if one.default is not None else None
+        yield replace(one, default=constants.get(name or "", one.default))
+
+
+def _program_options(file: ParsedPython) -> Iterator[ProgramOption]:
     for node in _statements(file.tree):
         for one in _declarations(node):
             if one.shown.startswith("-"):
@@ -106,7 +114,22 @@ def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 again |= {name} & found.keys()
                 found[name] = value
-    return {name: value for name, value in found.items() if name not in again}
+    known = {name: value for name, value in found.items() if name not in again}
+    return {**_of_classes(tree), **known}
+
+
+def _of_classes(tree: ast.Module) -> Mapping[str, ast.expr]:
+    """The plain values in the bodies of classes, by the names that code has for them:
+    `Config.DTYPE`, and `cls.DTYPE` where one class alone has it.
+    """
+    found: dict[str, list[ast.expr]] = {}
+    for owner in tree.body:
+        if isinstance(owner, ast.ClassDef):
+            for name, value in _constants(ast.Module(owner.body, [])).items():
+                if isinstance(value, ast.Constant):
+                    for holder in (owner.name, "cls", "self"):
+                        found.setdefault(f"{holder}.{name}", []).append(value)
+    return {name: values[0] for name, values in found.items() if len(values) == 1}
 
 
 @frozen
@@ -196,7 +219,9 @@ class _Reader:
                 yield value
             case ast.Attribute(value=ast.Name(id="torch"), attr=name):
                 yield name
-            case ast.Name(id=name) if name in self.constants:
+            case ast.Name() | ast.Attribute(value=ast.Name()) if (
+                name := dotted(node) or ""
+            ) in self.constants:
                 yield from _Reader(self.file, {}).values(self.constants[name])
 
     def items(self, node: ast.expr) -> Iterable[ast.expr]:

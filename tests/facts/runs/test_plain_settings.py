@@ -189,3 +189,52 @@ def test_names_that_are_others(forms: tuple[str, str, str], tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["layers.py", "model/config_utils/layers.py"])
 def test_constants_of_other_modules_are_none_of_a_run(name: str, tmp_path: Path) -> None:
     assert "USE_AMP" not in explained(tmp_path, {name: CONSTANTS})
+
+
+PARSED = """\
+import argparse
+from faster_whisper import WhisperModel
+
+class Config:
+    DEFAULT_KIND = "float16"
+
+    def __init__(self):
+        self.kind = self.DEFAULT_KIND
+
+    @classmethod
+    def parsed(cls):
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--kind", default={}, choices=["float16", "int8"])
+        args = parser.parse_args()
+        config = cls()
+        config.kind = args.kind
+        return config
+
+def main():
+    config = Config.parsed()
+    WhisperModel("large", compute_type=config.kind)
+
+if __name__ == "__main__":
+    main()
+"""
+TYPE = "float16 by default (argument of WhisperModel(compute_type=), train.py:21)"
+
+
+@pytest.mark.parametrize("default", ["cls.DEFAULT_KIND", "Config.DEFAULT_KIND"])
+def test_an_option_whose_default_a_class_keeps(default: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": PARSED.format(default)})
+    assert f"{TYPE}  train.py:5 " in out
+    assert 'train.py:13  "--kind"' in out
+    assert "not understood" not in out
+
+
+@pytest.mark.parametrize("default", ["cls.OTHER_KIND", "other.DEFAULT_KIND", "kinds.first"])
+def test_a_default_that_is_not_seen_has_no_value(default: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": PARSED.format(default)})
+    assert 'train.py:13  "--kind"' not in out
+
+
+def test_a_value_that_another_one_replaces_elsewhere_is_a_rival(tmp_path: Path) -> None:
+    program = PARSED.format("cls.DEFAULT_KIND").replace("config.kind = args.kind", "pass")
+    out = explained(tmp_path, {"train.py": program})
+    assert 'train.py:13  "--kind"' not in out
