@@ -519,8 +519,14 @@ class _Follower:
         """The values of an option besides its default."""
         domain = next((each for each in domains(self.program) if each.name == name), None)
         if domain is None:
-            return []
+            return [*self._offered(name)]
         return [each for each in domain.values if each is not domain.default][: _MOST_VALUES + 1]
+
+    def _offered(self, name: str) -> Iterator[Value]:
+        """The choices of an option that names widths of weights, and no dtypes: `4bit`."""
+        for each in self._declared(name):
+            if isinstance(each.value, str) and not each.is_default:
+                yield each.value
 
     def _evaluator(self, name: str, value: Value | None) -> Evaluator:
         """The evaluator of the run without a word, or of that with one value of one option."""

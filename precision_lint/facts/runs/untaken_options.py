@@ -17,7 +17,11 @@ from precision_lint.facts.runs.understood import Written
 from precision_lint.facts.settings.constants import is_plain, may_declare, settings_of
 from precision_lint.facts.settings.declarations import ProgramOption
 from precision_lint.facts.settings.given import normal
-from precision_lint.facts.settings.vocabulary import is_of_loss_scale, is_setting_of_precision
+from precision_lint.facts.settings.vocabulary import (
+    is_of_loss_scale,
+    is_setting_of_precision,
+    offers_precision,
+)
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Span
 from precision_lint.project import disk
@@ -62,7 +66,8 @@ def _untaken(file: ParsedPython, known: Set[Written], project: Recording) -> Ite
         name = _name(option)
         value = _constant(option.default)
         section = "fp16" if option.owner in scaling else ""
-        if not is_setting_of_precision(name, value, section):
+        is_setting = is_setting_of_precision(name, value, section)
+        if not (is_setting or offers_precision(option.choices)):
             continue
         whole = file.span_of(option.whole)
         if not any(_meet(whole, span) for span in here):

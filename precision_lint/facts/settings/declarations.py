@@ -66,6 +66,8 @@ class ProgramOption:
     default: ast.expr | None
     owner: str = ""
     is_parsed: bool = True
+    choices: tuple[str, ...] = ()
+    """The texts that it offers."""
 
     @property
     def is_constant(self) -> bool:
@@ -88,7 +90,8 @@ def _program_options(file: ParsedPython) -> Iterator[ProgramOption]:
         for one in _declarations(node):
             if one.shown.startswith("-"):
                 whole = node if isinstance(node, ast.Call) else one.node
-                yield ProgramOption(whole, one.node, one.shown, one.default)
+                texts = _texts_of(one.offered)
+                yield ProgramOption(whole, one.node, one.shown, one.default, choices=texts)
             elif one.owner and isinstance(node, ast.ClassDef):
                 found = next((each for each in node.body if _declares(each, one)), node)
                 yield ProgramOption(
@@ -99,6 +102,13 @@ def _program_options(file: ParsedPython) -> Iterator[ProgramOption]:
                     one.owner,
                     one.owner.endswith(_FILLED),
                 )
+
+
+def _texts_of(offered: ast.expr | None) -> tuple[str, ...]:
+    match offered:
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            return tuple(filter(None, map(_string, items)))
+    return ()
 
 
 def _declares(statement: ast.stmt, field: _Declaration) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from precision_lint.model.regex import regex
 
@@ -56,6 +57,7 @@ _MODES = frozenset(
 _POLICY = regex(r"(?:[pco]=(?:half|full|b?f(?:p|loat)?\d+),?){1,3}")
 """`p=f32,c=bfloat16`, a policy of jmp."""
 _QUANTIZED = regex(r"[Ww]\d{1,2}[Aa]\d{1,2}")
+_WIDTH = regex(r"[248][-_]?bits?|u?int[48]|nf4|fp4", re.IGNORECASE)
 _LEVELS = frozenset({"O1", "O2", "O3", "medium", "high", "highest"})
 """Of apex, and of `torch.set_float32_matmul_precision`."""
 _TYPED = regex(rf"{_BITS}|tf32|mixed_precision|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
@@ -213,6 +215,11 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
             is_choice = is_choice and _FILE.search(value) is None
             return bool(is_choice) and value.lower() not in _OF_DATA
     return False
+
+
+def offers_precision(choices: Iterable[str]) -> bool:
+    """True for an option with choices that name dtypes, or widths of quantized weights: `4bit`."""
+    return any(names_precision(each) or _WIDTH.fullmatch(each) for each in choices)
 
 
 def _is_tf32(value: object) -> bool:
