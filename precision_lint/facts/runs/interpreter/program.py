@@ -16,8 +16,8 @@ from precision_lint.facts.origin import Origin
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.called_parsers import Callers
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
-from precision_lint.facts.settings.constants import constants, may_declare
-from precision_lint.facts.settings.declarations import declared
+from precision_lint.facts.settings.constants import constants, may_have_constants
+from precision_lint.facts.settings.declarations import MARKERS, declared
 from precision_lint.facts.settings.given import Declaration, Kind, normal
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
@@ -107,10 +107,21 @@ class Program(Memo):
         return found
 
     @cached_property
+    def with_constants(self) -> tuple[ParsedPython, ...]:
+        """The same files, and others of its files that only have plain values of settings."""
+        files = self.project.config_files
+        paths = files.once(
+            ("constants of a program", self.path),
+            lambda: tuple(path for path in self.paths if _has_constants(path)),
+        )
+        others = filter(None, map(self.project.module, paths))
+        return tuple(dict.fromkeys((*self.files, *others)))
+
+    @cached_property
     def constants(self) -> Mapping[str, Sequence[Declaration]]:
         """The plain values of its classes of settings, by their names."""
         found: dict[str, list[Declaration]] = {}
-        for file in self.files:
+        for file in self.with_constants:
             for one in constants(file):
                 if one.owner:
                     origin = Origin(file.text, file.span_of(one.value), f"`{one.owner}.{one.name}`")
@@ -223,7 +234,8 @@ class Program(Memo):
 
     def classes(self, name: str) -> list[tuple[ParsedPython, ast.ClassDef]]:
         """Its classes with a name."""
-        return [(file, each) for file in self.files for each in _classes(file).get(name, ())]
+        files = self.with_constants
+        return [(file, each) for file in files for each in _classes(file).get(name, ())]
 
     def calls(self, name: str) -> Sequence[tuple[ParsedPython, ast.Call]]:
         """The calls of what has a name."""
@@ -323,12 +335,17 @@ def _what_is_in(path: Path) -> tuple[int, bool, bool]:
     except OSError:
         return 0, False, False
     has_regions = any(mark in content for mark in _REGIONS)
-    is_of_settings = (
-        has_regions
-        or may_declare(path, content)
-        or any(mark in content for marks_of in (marks.PYTHON, _LOADERS) for mark in marks_of)
+    is_of_settings = has_regions or any(
+        mark in content for marks_of in (MARKERS, marks.PYTHON, _LOADERS) for mark in marks_of
     )
     return len(content), is_of_settings, has_regions
+
+
+def _has_constants(path: Path) -> bool:
+    try:
+        return may_have_constants(path, disk.read(path, disk.ANY_SIZE))
+    except OSError:
+        return False
 
 
 @fact
