@@ -46,7 +46,7 @@ def test_the_section_of_an_experiment(tmp_path: Path) -> None:
 def test_a_file_of_the_group(tmp_path: Path) -> None:
     half = "defaults:\n  - default\nprecision: 16-mixed\n"
     out = explained(tmp_path, FILES | {"configs/trainer/half.yaml": half})
-    assert "trainer/half.yaml: Lightning, read by src/train.py if `trainer=half` chooses" in out
+    assert "trainer/half.yaml: Lightning, read by src/train.py with `trainer=half`" in out
     assert "precision = 16-mixed  configs/trainer/half.yaml:3" in out
 
 
