@@ -12,13 +12,20 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.entries import entry_points
 from precision_lint.model.regex import regex
-from precision_lint.source.python.syntax import last_name
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import last_name, qualified
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 _OPEN_BASES = frozenset({"object", "ABC", "BaseModel", "BaseSettings", "ChoiceRegistry", "Generic"})
 """Bases from libraries that read no field by its name."""
+_TRAINER = "hf_trainer"
+_ARGUMENTS = frozenset({
+    "transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments",
+})  # fmt: skip
 _MOST_FILES = 2_000
 _WHOLE = regex(
     r"\*\*[ \t]*(?:[\w.]+\.)?(?:asdict|vars|to_dict|to_container|model_dump|unstructure)\("
@@ -66,12 +73,12 @@ def is_field_in_vain(owner: str, name: str, project: Recording) -> bool:
     if any(matched.search(project.config_files.text(path)) for path in paths):
         return False
     classes = [*_kin(owner, paths, project)]
-    names = [each.name for each in classes]
+    names = [each.name for _, each in classes]
     own = re.compile(rf"\bself\.[ \t]*{word}\b|\bgetattr\(self,[ \t]*[A-Za-z_]")
     every = map(project.config_files.text, paths)
     if any(any(each in text for each in names) and own.search(text) for text in every):
         return False
-    if not all(_is_open(each, names, project) for each in classes):
+    if not all(_is_open(each, name, names, file, project) for file, each in classes):
         return False
     return not project.other_file_matches(rb"\$\{[^}\n]*\b" + name.encode() + rb"\b")
 
@@ -103,32 +110,37 @@ def _has_table(text: str) -> bool:
     return any(not _RECORDED.search(text[max(at - _BEFORE, 0) : at]) for at in starts)
 
 
-def _kin(owner: str, paths: list[Path], project: Recording) -> Iterator[ast.ClassDef]:
-    """The classes of a name, and those that extend them."""
+def _kin(
+    owner: str, paths: list[Path], project: Recording
+) -> Iterator[tuple[ParsedPython, ast.ClassDef]]:
+    """The classes of a name, and those that extend them, each with its file."""
     pending, seen = [owner], {owner}
     for name in pending:  # it grows
         for path in paths:
             if path.suffix != ".py" or name not in project.config_files.text(path):
                 continue
             file = project.module(path)
-            for node in file.nodes if file is not None else ():
-                if not isinstance(node, ast.ClassDef):
-                    continue
+            for node in file.nodes_of(ast.ClassDef) if file is not None else ():
+                assert file is not None
                 if node.name == name and name == owner:
-                    yield node
+                    yield file, node
                 elif name in map(last_name, node.bases) and node.name not in seen:
                     seen.add(node.name)
                     pending.append(node.name)
-                    yield node
+                    yield file, node
 
 
-def _is_open(node: ast.ClassDef, kin: Sequence[str], project: Recording) -> bool:
-    """True for a class whose bases read nothing by its name: those of its kin, of the project, and
-    of libraries for settings.
+def _is_open(
+    node: ast.ClassDef, field: str, kin: Sequence[str], file: ParsedPython, project: Recording
+) -> bool:
+    """True for a class whose bases do not read a field by its name: those of its kin, of the
+    project, and of libraries for settings. A Trainer reads the fields of its own arguments.
     """
+    is_own = field in frameworks()[_TRAINER].keys
     bases = [each.value if isinstance(each, ast.Subscript) else each for each in node.bases]
     return all(
         last_name(base) in _OPEN_BASES
+        or (not is_own and qualified(base, syntax_tree(file).names) in _ARGUMENTS)
         or (
             isinstance(base, ast.Name)
             and base.id != node.name  # `class SFTConfig(SFTConfig)` extends an import

@@ -107,3 +107,20 @@ def test_a_field_that_nothing_reads(files: dict[str, str], tmp_path: Path) -> No
 )  # fmt: skip
 def test_a_field_that_something_may_read(files: dict[str, str], tmp_path: Path) -> None:
     assert "nothing reads it" not in explained(tmp_path, files)
+
+
+OF_TRAINER = "from transformers import TrainingArguments as Theirs\n"
+
+
+def test_a_field_that_arguments_of_a_trainer_have_besides(tmp_path: Path) -> None:
+    files = {"config.py": OF_TRAINER + CONFIG.format("(Theirs)")}
+    files["train.py"] = TRAIN.format("pass", "TrainingConfig()")
+    assert "nothing reads it" in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize("imported", [OF_TRAINER, "from lib import Theirs\n"])
+def test_a_trainer_reads_the_fields_of_its_own_arguments(imported: str, tmp_path: Path) -> None:
+    config = CONFIG.replace("use_fp16", "fp16") if imported == OF_TRAINER else CONFIG
+    files = {"config.py": imported + config.format("(Theirs)")}
+    files["train.py"] = TRAIN.format("pass", "TrainingConfig()")
+    assert "nothing reads it" not in explained(tmp_path, files)
