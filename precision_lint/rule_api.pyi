@@ -218,7 +218,7 @@ from precision_lint.facts.numerics.saved_weights import numpy_reads as numpy_rea
 from precision_lint.facts.numerics.uses import holders_of_names as holders_of_names
 from precision_lint.facts.numerics.uses import names_of as names_of
 from precision_lint.facts.numerics.uses import reads_any as reads_any
-from precision_lint.facts.runs.never_read import is_declared_in_vain as is_declared_in_vain
+from precision_lint.facts.runs.options.never_read import is_declared_in_vain as is_declared_in_vain
 from precision_lint.facts.settings.fixed_switches import FixedSwitch as FixedSwitch
 from precision_lint.facts.settings.fixed_switches import fixed_switches as fixed_switches
 from precision_lint.facts.settings.made_in_code import no_run_sets as no_run_sets

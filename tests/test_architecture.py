@@ -57,6 +57,9 @@ BELOW: dict[str, set[str]] = {
 PARTS_OF_THE_FLOW = ["syntax", "domain", "libraries", "operators", "interpreter", "whole_program"]
 """The packages of `facts.dtypes`: each imports itself, those before it, and generated tables."""
 
+PARTS_OF_THE_RUNS = ["interpreter", "written", "code", "readers", "options", "roles", "in_vain"]
+"""The packages of `facts.runs`: each imports itself, those before it, and the formats."""
+
 LOOSE = {"precision_lint", "precision_lint.__main__", "precision_lint.rule_api"}
 """The modules that are in no layer: the package, its start, and the one import of a rule."""
 
@@ -140,16 +143,21 @@ def test_imports_go_down(package: str, path: Path) -> None:
         assert layer_of(name) in {layer, *BELOW[layer]}, f"{layer} imports {name}"
 
 
-@pytest.mark.parametrize("part", PARTS_OF_THE_FLOW)
-def test_the_parts_of_the_dtype_flow_import_down(part: str) -> None:
-    flow = "precision_lint.facts.dtypes"
-    below = PARTS_OF_THE_FLOW[: PARTS_OF_THE_FLOW.index(part) + 1]
-    allowed = tuple(f"{flow}.{name}." for name in ["_generated", *below])
-    for own, path in NAMES.items():
-        if own.startswith(f"{flow}.{part}."):
-            for name in imported_modules(path):
-                # A package holds a docstring only, and `from package import module` names it.
-                assert not name.startswith(f"{flow}.") or f"{name}.".startswith(allowed), own
+@pytest.mark.parametrize(
+    ("package", "parts", "anywhere"),
+    [
+        ("precision_lint.facts.dtypes", PARTS_OF_THE_FLOW, "_generated"),
+        ("precision_lint.facts.runs", PARTS_OF_THE_RUNS, "formats"),
+    ],
+)
+def test_the_parts_of_a_package_import_down(package: str, parts: list[str], anywhere: str) -> None:
+    for number, part in enumerate(parts, start=1):
+        allowed = tuple(f"{package}.{name}." for name in [anywhere, *parts[:number]])
+        for own, path in NAMES.items():
+            if own.startswith(f"{package}.{part}."):
+                for name in imported_modules(path):
+                    # A package holds a docstring only, and `from package import module` names it.
+                    assert not name.startswith(f"{package}.") or f"{name}.".startswith(allowed), own
 
 
 def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:

@@ -9,7 +9,7 @@ from precision_lint.facts.frameworks.launches import launch
 from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.unread import Unread, unread_commands, unread_lines
+from precision_lint.facts.runs.written.unread import Unread, unread_commands, unread_lines
 from precision_lint.facts.settings.vocabulary import (
     mentions_precision,
 )

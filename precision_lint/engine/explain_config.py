@@ -31,23 +31,23 @@ from precision_lint.facts.frameworks.sources import (
     launch_of,
 )
 from precision_lint.facts.project.facts import ProjectFacts, Recording
-from precision_lint.facts.runs.composing_programs import choice_of
-from precision_lint.facts.runs.copies import in_copies
-from precision_lint.facts.runs.declared_options import meant
-from precision_lint.facts.runs.loading import FORMATS
-from precision_lint.facts.runs.named_in_vain import named_in_vain
-from precision_lint.facts.runs.never_asked import never_asked
-from precision_lint.facts.runs.never_named import naming_of
-from precision_lint.facts.runs.purposes import Purposes, of_torch, read_as_well
-from precision_lint.facts.runs.reasons import with_reasons
-from precision_lint.facts.runs.records import is_record
-from precision_lint.facts.runs.roles import distinct, with_keys
-from precision_lint.facts.runs.shown import as_shown
-from precision_lint.facts.runs.takers import word_of
-from precision_lint.facts.runs.understood import understood, written_at
-from precision_lint.facts.runs.unread import Unread, unread
-from precision_lint.facts.runs.untaken_options import untaken
-from precision_lint.facts.runs.words_in_vain import words_in_vain
+from precision_lint.facts.runs.in_vain.named_in_vain import named_in_vain
+from precision_lint.facts.runs.in_vain.never_asked import never_asked
+from precision_lint.facts.runs.in_vain.never_named import naming_of
+from precision_lint.facts.runs.in_vain.reasons import with_reasons
+from precision_lint.facts.runs.options.untaken_options import untaken
+from precision_lint.facts.runs.readers.composing_programs import choice_of
+from precision_lint.facts.runs.readers.takers import word_of
+from precision_lint.facts.runs.roles.declared_options import meant
+from precision_lint.facts.runs.roles.purposes import Purposes, of_torch, read_as_well
+from precision_lint.facts.runs.roles.roles import distinct, with_keys
+from precision_lint.facts.runs.roles.shown import as_shown
+from precision_lint.facts.runs.roles.words_in_vain import words_in_vain
+from precision_lint.facts.runs.written.copies import in_copies
+from precision_lint.facts.runs.written.loading import FORMATS
+from precision_lint.facts.runs.written.records import is_record
+from precision_lint.facts.runs.written.understood import understood, written_at
+from precision_lint.facts.runs.written.unread import Unread, unread
 from precision_lint.model.finding import Confidence, Finding, Place, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.project.discovery import holds_commands, is_copy, is_of_unread_format, kind_of

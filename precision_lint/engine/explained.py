@@ -17,7 +17,7 @@ from precision_lint.facts.frameworks.sources import (
 from precision_lint.facts.frameworks.table import Key, Role
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.shown import as_shown
+from precision_lint.facts.runs.roles.shown import as_shown
 from precision_lint.facts.settings.vocabulary import (
     chooses_precision,
     is_precise,

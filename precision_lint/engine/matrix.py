@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from precision_lint.engine.matrix_candidate import USUAL, Candidate, NotUnderstood
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.offers import Offer
+from precision_lint.facts.runs.options.offers import Offer
 from precision_lint.model.finding import Finding, Place, Witness
 from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import PRECISIONS, Precision, precision_of

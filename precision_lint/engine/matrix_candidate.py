@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from precision_lint.facts.runs.domains import domains
+from precision_lint.facts.runs.code.sinks import Sink
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
-from precision_lint.facts.runs.offers import Offer
-from precision_lint.facts.runs.sinks import Sink
+from precision_lint.facts.runs.options.offers import Offer
+from precision_lint.facts.runs.written.domains import domains
 from precision_lint.model.finding import Place, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import Precision

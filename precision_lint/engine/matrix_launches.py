@@ -24,10 +24,10 @@ from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.verdicts import shown, verdicts_of
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.domains import domains
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
-from precision_lint.facts.runs.offers import Offer, Offers, launched_sinks
-from precision_lint.facts.runs.offers import precisions_of as precisions_of_sinks
+from precision_lint.facts.runs.options.offers import Offer, Offers, launched_sinks
+from precision_lint.facts.runs.options.offers import precisions_of as precisions_of_sinks
+from precision_lint.facts.runs.written.domains import domains
 from precision_lint.model.finding import Place, Span
 from precision_lint.model.precision import LOW, Precision, precision_of, switched_by
 from precision_lint.source.config.config_file import ParsedConfig

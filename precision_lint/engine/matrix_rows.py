@@ -19,10 +19,10 @@ from precision_lint.engine.matrix_launches import launched, read_by_frameworks
 from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.entries import entry_points
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
-from precision_lint.facts.runs.offers import Offers, offers_of
-from precision_lint.facts.runs.started import started_programs
+from precision_lint.facts.runs.options.offers import Offers, offers_of
+from precision_lint.facts.runs.written.entries import entry_points
+from precision_lint.facts.runs.written.started import started_programs
 from precision_lint.model.finding import Confidence, Span
 from precision_lint.source.config.config_file import ParsedConfig
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from precision_lint.engine.matrix import Cell, Matrix, Row
 from precision_lint.engine.matrix_candidate import Candidate
-from precision_lint.facts.runs.offers import Offer
+from precision_lint.facts.runs.options.offers import Offer
 from precision_lint.model.finding import Finding, Span
 from precision_lint.model.precision import PRECISIONS
 from precision_lint.report.json_report import dumps, record, start_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from precision_lint.engine.matrix import Cell, Matrix, Row
 from precision_lint.engine.matrix_candidate import Candidate
-from precision_lint.facts.runs.offers import Offer
+from precision_lint.facts.runs.options.offers import Offer
 from precision_lint.model.finding import Finding
 from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import PRECISIONS, Precision

@@ -27,8 +27,8 @@ from precision_lint.facts.frameworks.sources import (
     RolesSource,
 )
 from precision_lint.facts.frameworks.verdicts import shown
-from precision_lint.facts.runs.roles import ONE_OF, ONLY_IF
-from precision_lint.facts.runs.understood import value_at
+from precision_lint.facts.runs.roles.roles import ONE_OF, ONLY_IF
+from precision_lint.facts.runs.written.understood import value_at
 from precision_lint.model.finding import Place, Related
 from precision_lint.report.ink import width
 from precision_lint.report.json_report import dumps, record, whole

@@ -11,7 +11,9 @@ import pytest
 from precision_lint.engine.check import check_bytes
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.frameworks import own_commands
-from precision_lint.facts.runs import composing, handed_words, namespaces
+from precision_lint.facts.runs.code import namespaces
+from precision_lint.facts.runs.readers import composing
+from precision_lint.facts.runs.written import handed_words
 from precision_lint.facts.settings import sightings
 from precision_lint.project.discovery import kind_of
 from precision_lint.project.gitignore import Ignores, parse

@@ -16,7 +16,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.reaching import reached
-from precision_lint.facts.runs.started import started_programs
+from precision_lint.facts.runs.written.started import started_programs
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import dotted
 

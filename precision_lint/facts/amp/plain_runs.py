@@ -18,11 +18,11 @@ from precision_lint.facts.frameworks.launches import Launch, launch
 from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.entries import programs_having
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.known import Known
-from precision_lint.facts.runs.typed_commands import typed_commands
+from precision_lint.facts.runs.written.entries import programs_having
+from precision_lint.facts.runs.written.typed_commands import typed_commands
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex

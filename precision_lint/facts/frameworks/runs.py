@@ -46,24 +46,24 @@ from precision_lint.facts.frameworks.sources import (
 )
 from precision_lint.facts.frameworks.table import Framework, Link, frameworks
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.calls import called_frameworks, readings_of_calls
-from precision_lint.facts.runs.composing_programs import composing_folders
-from precision_lint.facts.runs.defaults import DefaultsSource
-from precision_lint.facts.runs.filled_classes import filled_by
+from precision_lint.facts.runs.code.calls import called_frameworks, readings_of_calls
+from precision_lint.facts.runs.code.filled_classes import filled_by
 from precision_lint.facts.runs.formats.hydra import configuration, starts_hydra
 from precision_lint.facts.runs.formats.lightning_cli import CLI, readings_of_cli
-from precision_lint.facts.runs.formats.yacs_files import refused_in
-from precision_lint.facts.runs.giving_commands import given, given_beside
-from precision_lint.facts.runs.instantiated import Maker, maker_of
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.launcher_files import may_get
-from precision_lint.facts.runs.readers import candidates, is_sure, is_witnessed, readers
-from precision_lint.facts.runs.records import is_written_by_tool
-from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
-from precision_lint.facts.runs.targets import refused_arguments
-from precision_lint.facts.runs.understood import understood
+from precision_lint.facts.runs.readers.composing_programs import composing_folders
+from precision_lint.facts.runs.readers.giving_commands import given, given_beside
+from precision_lint.facts.runs.readers.instantiated import Maker, maker_of
+from precision_lint.facts.runs.readers.launcher_files import may_get
+from precision_lint.facts.runs.readers.readers import candidates, is_sure, is_witnessed, readers
+from precision_lint.facts.runs.roles.roles import may_give_roles, readings_of_roles
+from precision_lint.facts.runs.roles.targets import refused_arguments
+from precision_lint.facts.runs.roles.yacs_files import refused_in
+from precision_lint.facts.runs.written.defaults import DefaultsSource
+from precision_lint.facts.runs.written.records import is_written_by_tool
+from precision_lint.facts.runs.written.understood import understood
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex

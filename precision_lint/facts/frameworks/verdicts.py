@@ -25,8 +25,8 @@ from precision_lint.facts.frameworks.sources import (
 from precision_lint.facts.frameworks.table import Conflict, Repair
 from precision_lint.facts.frameworks.triggers import may_be_reported_in
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.named_in_vain import named_in_vain
-from precision_lint.facts.runs.started import started_programs
+from precision_lint.facts.runs.in_vain.named_in_vain import named_in_vain
+from precision_lint.facts.runs.written.started import started_programs
 from precision_lint.model.finding import (
     Applicability,
     Confidence,
@@ -291,7 +291,9 @@ def _judged(conflict: Conflict, run: EffectiveConfig, project: Recording) -> Ite
     for candidates in (settings, references):
         written = [setting.written for setting in candidates if setting.written is not None]
         if "scaler" in conflict.when and isinstance(run.source, RolesSource):
-            from precision_lint.facts.runs.reported import is_reported  # needs the dtype flow
+            from precision_lint.facts.runs.written.reported import (
+                is_reported,  # needs the dtype flow
+            )
 
             if is_reported(run, project):
                 return

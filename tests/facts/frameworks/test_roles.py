@@ -9,7 +9,7 @@ import pytest
 from precision_lint.engine.explained import explained
 from precision_lint.facts.frameworks.runs import runs
 from precision_lint.facts.project.facts import ProjectFacts, Recording
-from precision_lint.facts.runs.unread import unread
+from precision_lint.facts.runs.written.unread import unread
 from precision_lint.project.files import Project
 from precision_lint.source.config.config_file import ParsedConfig
 from tests.facts.frameworks.test_runs import project

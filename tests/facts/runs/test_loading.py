@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.facts.runs.loading import has_library, mentions_loading
+from precision_lint.facts.runs.written.loading import has_library, mentions_loading
 from tests.context import recording
 
 

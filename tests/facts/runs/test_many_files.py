@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from precision_lint.facts.runs import giving_commands, nearby_files, never_asked, readers
+from precision_lint.facts.runs.in_vain import never_asked
+from precision_lint.facts.runs.readers import giving_commands, readers
+from precision_lint.facts.runs.written import nearby_files
 from tests.cli.running import project, run
 
 COUNT = 30

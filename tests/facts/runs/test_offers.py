@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from precision_lint.facts.frameworks.runs import environment
-from precision_lint.facts.runs.domains import domains
-from precision_lint.facts.runs.entries import entry_points
 from precision_lint.facts.runs.interpreter.alternatives import alternatives
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.offers import Offer, offers_of
-from precision_lint.facts.runs.refusals import refusals
+from precision_lint.facts.runs.options.offers import Offer, offers_of
+from precision_lint.facts.runs.written.domains import domains
+from precision_lint.facts.runs.written.entries import entry_points
+from precision_lint.facts.runs.written.refusals import refusals
 from precision_lint.model.precision import precision_of, switched_by
 from tests.cli.running import project
 from tests.context import recording

@@ -1,0 +1,1 @@
+"""Settings without effect, and the reasons why a setting is not understood."""

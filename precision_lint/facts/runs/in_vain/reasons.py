@@ -1,0 +1,205 @@
+"""Why a setting of precision is not understood, where that can be said in a few words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from precision_lint.facts.frameworks.called_scripts import script_of
+from precision_lint.facts.frameworks.recognition import called, program_of, readings
+from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.code.filled_classes import filled_by
+from precision_lint.facts.runs.code.named_classes import foreign_class
+from precision_lint.facts.runs.code.replaced import put_in_place
+from precision_lint.facts.runs.in_vain.never_asked import is_never_loaded
+from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
+from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.options.never_read import declared_in_vain
+from precision_lint.facts.runs.readers.composing_programs import stopping_at
+from precision_lint.facts.runs.roles.purposes import Missed
+from precision_lint.facts.runs.written.bare_models import is_bare_model
+from precision_lint.facts.runs.written.names_of_outputs import is_never_used, names_outputs
+from precision_lint.facts.runs.written.tools import tools_given
+from precision_lint.facts.runs.written.understood import Written, written_at
+from precision_lint.facts.runs.written.unread import Unread
+from precision_lint.facts.settings.given import normal
+from precision_lint.project.discovery import is_of_unread_format
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.options import Option
+from precision_lint.source.config.settings_tree import Member
+from precision_lint.source.shell.variables import Assigned
+from precision_lint.source.shell.words import UNKNOWN
+
+_MOST_CLASSES = 3
+_NO_CODE = "no Python file of the project mentions it"
+_NOT_IN_PROGRAM = "no file that the program imports mentions it"
+_NO_PROGRAM = "the program is not in the project"
+_UNKNOWN_PROGRAM = "which program it starts is not known"
+_NO_READER = "no program is seen to read the file"
+_STOPPED = "%s would compose the file, but starts from %s, which is not there"
+_OF_SCRIPT = "%s gets it; what for is not seen"
+_NOT_PARSED = "the file cannot be parsed"
+_NOT_READ = "the keys of `%s` files are not read"
+_NAMES = "nothing reads it: it is printed, or a part of the names of outputs"
+_NEVER_USED = "nothing reads it: the script never uses the variable"
+_BARE_MODEL = "no weights are beside the model: its loader decides what a dtype means"
+_NO_COMMAND = "no program is seen to get it"
+_IN_PROGRAM = "a program that the script pipes into Python has it"
+
+
+def with_reasons(
+    rest: Unread, misses: Mapping[Written, Missed], project: Recording
+) -> tuple[Occurrence, ...]:
+    """The settings, each with the reason why nothing is said of it, if there is one."""
+    return tuple(
+        replace(
+            one,
+            reason=one.reason
+            or _of_section(one, rest, project)
+            or _of_class(one, project)
+            or _of_bare_model(one, rest, project)
+            or _reason(one, rest, project)
+            or _of_miss(one, misses, project)
+            or _of_nothing(one, rest, project),
+        )
+        for one in rest.settings
+    )
+
+
+def _of_section(one: Occurrence, rest: Unread, project: Recording) -> str:
+    """The framework that has a section, and does not have this key in it."""
+    if not isinstance(one.origin, Member) or rest.launch is not None:
+        return ""
+    lacking = rest.file.fact(_of_section, lambda: dict(_lacking(rest.file, project)))
+    return lacking.get(id(one.origin.entry), "")
+
+
+def _lacking(file: ParsedConfig, project: Recording) -> Iterator[tuple[int, str]]:
+    """The entries of sections that a framework has without them."""
+    for reading in readings(file, project):
+        source = reading.source
+        for conflict in reading.framework.conflicts if isinstance(source, MappingSource) else ():
+            name = conflict.unknown_in
+            section = source.section(name) if name and isinstance(source, MappingSource) else None
+            for entry in section.entries if section is not None else ():
+                if entry.name is not None and not conflict.allows(entry.name):
+                    reason = f"the `{name}` section of {reading.framework.name} has no such key"
+                    yield id(entry), reason
+
+
+def _of_class(one: Occurrence, project: Recording) -> str:
+    """The class of a library that gets a section: `class_path: torch.optim.AdamW`."""
+    if not isinstance(one.origin, Member):
+        return ""
+    name = foreign_class(one.origin.mapping, one.file, project)
+    return f"given to {name}, which is not in the project" if name else ""
+
+
+def _of_bare_model(one: Occurrence, rest: Unread, project: Recording) -> str:
+    is_entry = isinstance(one.origin, Member) and rest.launch is None
+    return _BARE_MODEL if is_entry and is_bare_model(rest.file, project) else ""
+
+
+def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recording) -> str:
+    missed = misses.get(written_at(one))
+    if missed is None:
+        return ""
+    if missed.read is None:
+        program = _shown(missed.program, project)
+        if not _is_mentioned(one.name, missed.program, project):
+            return f"neither {program} nor what it imports mentions it"
+        name = normal(one.name.rpartition(".")[2])
+        declared = declared_in_vain(name, Program(missed.program, project))
+        if declared is not None:
+            file, call = declared
+            place = _shown(file.text.path, project)
+            return f"declared in {place}, line {call.lineno}; nothing reads it"
+        put = put_in_place(name, Program(missed.program, project))
+        if put is not None:
+            place = _shown(put[1].text.path, project)
+            return f"{place}, line {put[0].lineno}, puts something else in its place"
+        return f"{program} is not seen to read it"
+    path, row = missed.read
+    return f"read in {_shown(path, project)}, line {row}; what for is not seen"
+
+
+def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:
+    """The reason where nothing leads to a program."""
+    if rest.launch is not None:
+        return _UNKNOWN_PROGRAM if UNKNOWN in rest.launch.program else ""
+    if rest.file.script is not None:
+        if _is_in_piped_program(one, rest.file):
+            return _IN_PROGRAM
+        if not isinstance(one.origin, Assigned):
+            return _NO_COMMAND
+        if is_never_used(one.name, rest.file, project):
+            return _NEVER_USED
+        return _NAMES if names_outputs(one.name, rest.file) else _NO_COMMAND
+    if isinstance(one.origin, Member) and (tools := tools_given(rest.file.text.path, project)):
+        return f"given to `{tools[0]}`, which is not in the project"
+    if not isinstance(one.origin, Member):
+        path = rest.file.text.path
+        return _NOT_READ % path.suffix if is_of_unread_format(path) else _NOT_PARSED
+    if is_never_loaded(rest.file, project):
+        return f"no code of the project loads {rest.file.format.upper()} files"
+    for program, missing in stopping_at(rest.file.text.path, project):
+        return _STOPPED % (_shown(program, project), _shown(missing, project))
+    return _NO_READER
+
+
+def _is_in_piped_program(one: Occurrence, file: ParsedConfig) -> bool:
+    """True for a line of `python - <<EOF`."""
+    start = one.origin.span.start
+    return isinstance(one.origin, CodePlace) and any(
+        part.heredoc.body.start <= start < part.heredoc.body.end
+        for part in file.embedded
+        if part.heredoc is not None and part.file.python is not None
+    )
+
+
+def _shown(path: Path, project: Recording) -> str:
+    return path.relative_to(project.root).as_posix()
+
+
+def _reason(one: Occurrence, rest: Unread, project: Recording) -> str:
+    match one.origin:
+        case Option() if rest.launch is not None:
+            path = program_of(rest.launch, rest.file, project)
+            if path is not None:
+                if _is_mentioned(one.name, path, project):
+                    return ""
+                return _NOT_IN_PROGRAM + _of_library(path, project)
+            if (script := script_of(rest.launch, rest.file, project)) is not None:
+                return _OF_SCRIPT % _shown(script, project)
+            program = rest.launch.program
+            return _NO_PROGRAM if program and UNKNOWN not in program else ""
+        case Member():
+            found = project.python_source_matches
+            is_mentioned = found(rf"\b{re.escape(one.name)}\b".encode()) or not found(b"")
+            return "" if is_mentioned else _NO_CODE
+    return ""
+
+
+def _of_library(program: Path, project: Recording) -> str:
+    """The classes of libraries that the parser of a program fills, and whose fields no table
+    lists: an option that no code of the project mentions is one of these.
+    """
+    names = [
+        name
+        for name in sorted(filled_by(program, project).names)
+        if not called(name)
+        if not project.python_sources_matching(rf"\bclass[ \t]+{re.escape(name)}\b".encode())
+    ]
+    shown = " or ".join(names[:_MOST_CLASSES])
+    return f"; {shown}, which its parser fills, may have it" if names else ""
+
+
+def _is_mentioned(option: str, program: Path, project: Recording) -> bool:
+    """True if a program, or what it imports, mentions the last part of an option."""
+    name = normal(option.rpartition(".")[2])
+    word = re.compile(rf"\b{re.escape(name).replace('_', '[_-]')}\b")
+    text = project.config_files.text
+    return any(word.search(text(path)) for path in files_of(program, project))

@@ -1,0 +1,1 @@
+"""What the settings of a run are for, and what is wrong with them."""

@@ -1,0 +1,1 @@
+"""Settings as they are written: keys, options, variables, and what no run understands."""
