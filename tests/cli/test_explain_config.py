@@ -347,7 +347,7 @@ def test_why_a_setting_is_not_understood(tmp_path: Path) -> None:
         "nothing reads it: the script never uses the variable",
         "not understood: THEIR_DTYPE=$1 (run.sh:4); "
         "nothing reads it: the script never uses the variable",
-        "not understood: --fp16 (run.sh:2); the program is not in the project",
+        "not understood: --fp16 (run.sh:2); the program is not where the command looks for it",
     ]
     (tmp_path / "train.py").write_text(f"{OWN}print(args.other)  # no kind_dtype\n")
     rows = run("explain-config", "run.sh", cwd=tmp_path).out.splitlines()

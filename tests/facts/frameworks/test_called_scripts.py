@@ -94,4 +94,4 @@ def test_a_script_of_the_project_is_named_in_the_reason(tmp_path: Path) -> None:
     assert "--dtype fp16 (USE.md:4); run.sh gets it; what for is not seen" in out
     (gone := tmp_path / "gone").mkdir()
     out = explained(gone, "USE.md", FENCE.format("bash gone.sh other --dtype fp16"))
-    assert "--dtype fp16 (USE.md:4); the program is not in the project" in out
+    assert "--dtype fp16 (USE.md:4); the program is not where the command looks for it" in out

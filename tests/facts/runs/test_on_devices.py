@@ -62,3 +62,22 @@ def test_a_switch_that_needs_a_gpu(enabled: str, shown: str, tmp_path: Path) -> 
 )
 def test_conditions_that_say_something_else(enabled: str, tmp_path: Path) -> None:
     assert f"bfloat16 {PLACE}" not in of(enabled, "true", tmp_path)
+
+
+ISLAND = """\
+import argparse, torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--fp16", action="store_true")
+args = parser.parse_args()
+if args.fp16:
+    with torch.autocast("cuda", enabled={}):
+        run(model)
+"""
+
+
+@pytest.mark.parametrize(("enabled", "is_computed"), [("False", False), ("True", True)])
+def test_a_region_that_is_off(enabled: str, is_computed: bool, tmp_path: Path) -> None:
+    files = {"train.py": ISLAND.format(enabled), "run.sh": "python train.py --fp16\n"}
+    out = explained(tmp_path, files)
+    assert ("compute  true (autocast, train.py:7" in out) is is_computed

@@ -1,4 +1,4 @@
-"""Commands that only their options give to a framework: the program is not in the project."""
+"""Commands whose program is not in the project: only their options give them to a framework."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.running import project, run
 
-ELSEWHERE = ", by its options: the program is not in the project"
+ELSEWHERE = ", by its options: the program is not where the command looks for it"
 NOT_KNOWN = ", by its options: which program it starts is not known"
 WORDS = "--output_dir out --learning_rate 1e-5 --do_train --bf16\n"
 TRAIN = """\

@@ -141,7 +141,7 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
     for name in _CALLS:
         for call in syntax.calls(name):
             found = _place(call, name, file, syntax)
-            if found is not None:
+            if found is not None and not _is_off(found):
                 yield found
             if name in LOADERS:
                 yield from _quantized(call, file)
@@ -174,6 +174,12 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
                 if (chosen := _chosen_region(value, syntax)) is not None:
                     enabled, name = chosen
                     yield TorchPlace("autocast", node, file, None, _plain(name, None), enabled)
+
+
+def _is_off(place: TorchPlace) -> bool:
+    """True for `autocast(enabled=False)`: what leads there is not computed in half precision."""
+    off = place.enabled
+    return place.kind == "autocast" and isinstance(off, ast.Constant) and off.value is False
 
 
 def _is_accelerator(owner: ast.expr, syntax: SyntaxTree) -> bool:

@@ -36,7 +36,7 @@ from precision_lint.source.shell.words import UNKNOWN
 _MOST_CLASSES = 3
 _NO_CODE = "no Python file of the project mentions it"
 _NOT_IN_PROGRAM = "no file that the program imports mentions it"
-_NO_PROGRAM = "the program is not in the project"
+_NO_PROGRAM = "the program is not where the command looks for it"
 _UNKNOWN_PROGRAM = "which program it starts is not known"
 _NO_READER = "no program is seen to read the file"
 _STOPPED = "%s would compose the file, but starts from %s, which is not there"
