@@ -80,4 +80,4 @@ if args.fp16:
 def test_a_region_that_is_off(enabled: str, is_computed: bool, tmp_path: Path) -> None:
     files = {"train.py": ISLAND.format(enabled), "run.sh": "python train.py --fp16\n"}
     out = explained(tmp_path, files)
-    assert ("compute  true (autocast, train.py:7" in out) is is_computed
+    assert ("compute  float16 (autocast, train.py:7" in out) is is_computed
