@@ -59,3 +59,30 @@ def test_a_cast_to_another_type_is_not_meant(value: str, is_meant: bool, tmp_pat
     out = explained(tmp_path, test, "to(torch.float16)", 'default="no"', script)
     of_script = out.partition("run.sh:1")[2]
     assert ("(cast of batch" in of_script) is is_meant
+
+
+PLUGIN = """\
+import argparse
+import lightning as L
+from lightning.pytorch.plugins import MixedPrecision
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--use_fp16", action="store_true")
+parser.add_argument("--precision", default="16-mixed")
+args = parser.parse_args()
+plugins = []
+if args.use_fp16:
+    plugins.append(MixedPrecision(precision={}, device="cuda"))
+L.Trainer(plugins=plugins).fit(model)
+"""
+
+
+@pytest.mark.parametrize(
+    ("argument", "shown"), [('"16-mixed"', "16-mixed (argument of"), ("args.precision", "")]
+)
+def test_an_argument_of_a_call_that_a_switch_turns_on(
+    argument: str, shown: str, tmp_path: Path
+) -> None:
+    files = {"train.py": PLUGIN.format(argument), "run.sh": "python train.py --use_fp16\n"}
+    out = run("explain-config", ".", cwd=project(tmp_path, files)).out.partition("run.sh:1")[2]
+    assert ("16-mixed (argument of" in out.partition("--use_fp16")[0]) is bool(shown)

@@ -1,4 +1,6 @@
-"""What a value comes to at a place, in words: of a cast that a switch turns on, its type."""
+"""What a value comes to at a place, in words: of a cast that a switch turns on, its type; of a call
+that it turns on, the argument that is written out.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,15 @@ def made_at(place: TorchPlace, become: Become) -> str:
     `model.to(torch.bfloat16)`.
     """
     is_turned_on = become.value is True and not become.by
-    return (type_of(place) if is_turned_on else "") or made_of(become)
+    return (type_of(place) or _argument(place) if is_turned_on else "") or made_of(become)
+
+
+def _argument(place: TorchPlace) -> str:
+    """The text that an argument has: `16-mixed` of `MixedPrecision(precision="16-mixed")`."""
+    match place.dtype:
+        case ast.Constant(value=str(text)) if place.kind == "argument":
+            return text
+    return ""
 
 
 def type_of(place: TorchPlace) -> str:
