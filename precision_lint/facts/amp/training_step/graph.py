@@ -146,6 +146,7 @@ class _Builder:
         self._loops: list[_Exits] = []
         self._statement: ast.stmt = ast.Pass()
         self._acting: set[ast.stmt] = set()
+        self._tested = _tested(body)
         for node in body:
             self._is_acting(node)
 
@@ -236,7 +237,8 @@ class _Builder:
 
     def statement(self, node: ast.stmt, frontier: list[int]) -> list[int]:
         if node not in self._acting:
-            return self._forget(frozenset().union(*map(assigned, own_statements([node]))), frontier)
+            names = frozenset().union(*map(assigned, own_statements([node])))
+            return self._switch(node, self._forget(names, frontier))
         if isinstance(node, Loop):
             return self._loop(node, frontier)
         for part in parts(node):
@@ -276,6 +278,15 @@ class _Builder:
     def _forget(self, names: frozenset[str], frontier: list[int]) -> list[int]:
         return self.add(Forget(names), frontier) if names else frontier
 
+    def _switch(self, node: ast.stmt, frontier: list[int]) -> list[int]:
+        """What is known after `is_unscaled = True`, if a condition of the body asks for it."""
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name) as switch], value=ast.Constant(value=bool(on))
+            ):
+                return self.add(Assume(switch, on), frontier) if name in self._tested else frontier
+        return frontier
+
     def _loop(self, node: Loop, frontier: list[int]) -> list[int]:
         """A loop whose body runs once at least: what a step needs is not in an empty one."""
         if not isinstance(node, ast.While):
@@ -303,6 +314,14 @@ def _unfailing(node: Try) -> Iterator[ast.stmt]:
     for block in blocks(node):
         if block.kind is not BlockKind.HANDLER:
             yield from block.body
+
+
+def _tested(body: list[ast.stmt]) -> frozenset[str]:
+    """The variables that conditions of a body ask for."""
+    tests = (node.test for node in own_statements(body) if isinstance(node, ast.If | ast.While))
+    return frozenset(
+        inner.id for test in tests for inner in ast.walk(test) if isinstance(inner, ast.Name)
+    )
 
 
 def parts(node: ast.stmt) -> list[ast.expr]:
