@@ -7,7 +7,8 @@ with `default=True`, `action="store_false"` with `default=False`, and `type=bool
 `default=True`.
 
 Not reported: a switch with a second option for the other value (`dest="fp16"`, or `--no_amp` next
-to `--amp`), one that the file gives a value later (`args.fp16 = …`, `set_defaults(fp16=False)`,
+to `--amp`), one that another option overrides wherever the file reads it (`args.bf16 and not
+args.fp16`), one that the file gives a value later (`args.fp16 = …`, `set_defaults(fp16=False)`,
 `setattr(args, name, value)`), and `type=bool` for parsers of jsonargparse, which read `false`.
 Confidence is low for an option that the program declares itself and that nothing reads.
 

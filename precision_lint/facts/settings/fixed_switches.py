@@ -51,6 +51,8 @@ def fixed_switches(file: ParsedPython) -> Iterator[FixedSwitch]:
             continue
         if not found.is_bool and _has_opposite(switch, calls):
             continue
+        if _is_overridden(switch, calls, syntax):
+            continue
         yield found
 
 
@@ -123,6 +125,32 @@ def _has_opposite(switch: _Switch, calls: list[ast.Call]) -> bool:
         if _receiver(other) == _receiver(switch.found.call)
         for option in names_of(other)
     )
+
+
+def _is_overridden(switch: _Switch, calls: list[ast.Call], syntax: SyntaxTree) -> bool:
+    """True if another option turns off what a switch turns on, wherever the file reads it:
+    `args.bf16 and not args.fp16`.
+    """
+    others = {destination(each) for each in calls} - {switch.destination}
+    reads = [
+        node
+        for node in syntax.nodes
+        if isinstance(node, ast.Attribute) and node.attr == switch.destination
+    ]
+    return bool(reads) and all(_is_beside_negation(read, others, syntax) for read in reads)
+
+
+def _is_beside_negation(read: ast.Attribute, others: set[str], syntax: SyntaxTree) -> bool:
+    match syntax.parent(read):
+        case ast.BoolOp(op=ast.And(), values=values):
+            return any(
+                isinstance(each, ast.UnaryOp)
+                and isinstance(each.op, ast.Not)
+                and isinstance(each.operand, ast.Attribute)
+                and each.operand.attr in others
+                for each in values
+            )
+    return False
 
 
 def _receiver(call: ast.Call) -> str:
