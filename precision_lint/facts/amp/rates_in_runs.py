@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from precision_lint.facts.amp.optional_adapters import runs_without_adapters
 from precision_lint.facts.amp.plain_runs import PlainRun
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.settings.fixed_switches import destination, fills_namespaces, is_written
+from precision_lint.facts.settings.fixed_switches import fills_namespaces, is_written
+from precision_lint.facts.settings.option_calls import destination
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import dotted

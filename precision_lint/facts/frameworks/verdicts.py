@@ -291,9 +291,8 @@ def _judged(conflict: Conflict, run: EffectiveConfig, project: Recording) -> Ite
     for candidates in (settings, references):
         written = [setting.written for setting in candidates if setting.written is not None]
         if "scaler" in conflict.when and isinstance(run.source, RolesSource):
-            from precision_lint.facts.runs.written.reported import (
-                is_reported,  # needs the dtype flow
-            )
+            # It needs the dtype flow.
+            from precision_lint.facts.runs.written.reported import is_reported
 
             if is_reported(run, project):
                 return

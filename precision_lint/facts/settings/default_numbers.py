@@ -11,7 +11,8 @@ import ast
 import re
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.settings.fixed_switches import destination, fills_namespaces, is_written
+from precision_lint.facts.settings.fixed_switches import fills_namespaces, is_written
+from precision_lint.facts.settings.option_calls import destination
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree

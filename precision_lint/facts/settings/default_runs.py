@@ -15,12 +15,8 @@ from dataclasses import field
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.choosing import Search
-from precision_lint.facts.settings.fixed_switches import (
-    destination,
-    fills_namespaces,
-    is_written,
-    names_of,
-)
+from precision_lint.facts.settings.fixed_switches import fills_namespaces, is_written
+from precision_lint.facts.settings.option_calls import destination, names_of
 from precision_lint.facts.settings.vocabulary import names_bfloat16, names_float16
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related

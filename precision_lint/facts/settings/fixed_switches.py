@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from precision_lint.facts.settings.option_calls import destination, flag_of, names_of
 from precision_lint.facts.settings.vocabulary import switches_precision
 from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
@@ -62,8 +63,7 @@ def _switch(call: ast.Call) -> _Switch | None:
     names = names_of(call)
     if None in given or not names or not names[0].startswith("-"):
         return None
-    option = next((name for name in names if name.startswith("--")), names[0])
-    held = destination(call)
+    option, held = flag_of(call), destination(call)
     match given.get("action"), given.get("type"), given.get("default"):
         case ast.Constant(value=("store_true" | "store_false") as action), None, default:
             always, is_bool = _STORED[action], False
@@ -79,25 +79,6 @@ def _switch(call: ast.Call) -> _Switch | None:
     if not any(map(switches_precision, (option.lstrip("-"), held))):
         return None
     return _Switch(FixedSwitch(call, option, default, always, is_bool), held)
-
-
-def names_of(call: ast.Call) -> list[str]:
-    """The names of an option, if all are written in its call."""
-    match [each.value if isinstance(each, ast.Constant) else None for each in call.args]:
-        case names if all(isinstance(name, str) for name in names):
-            return [str(name) for name in names]
-    return []
-
-
-def destination(call: ast.Call) -> str:
-    """The name of the attribute in which argparse keeps what an option gives."""
-    for keyword in call.keywords:
-        match keyword:
-            case ast.keyword(arg="dest", value=ast.Constant(value=str(name))):
-                return name
-    names = names_of(call)
-    long = [name for name in names if name.startswith("--")]
-    return next(iter([*long, *names]), "").lstrip("-").replace("-", "_")
 
 
 def _is_declared_again(switch: _Switch, calls: list[ast.Call]) -> bool:

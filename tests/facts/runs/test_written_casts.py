@@ -78,11 +78,11 @@ L.Trainer(plugins=plugins).fit(model)
 
 
 @pytest.mark.parametrize(
-    ("argument", "shown"), [('"16-mixed"', "16-mixed (argument of"), ("args.precision", "")]
+    ("argument", "is_shown"), [('"16-mixed"', True), ("args.precision", False)]
 )
 def test_an_argument_of_a_call_that_a_switch_turns_on(
-    argument: str, shown: str, tmp_path: Path
+    argument: str, is_shown: bool, tmp_path: Path
 ) -> None:
     files = {"train.py": PLUGIN.format(argument), "run.sh": "python train.py --use_fp16\n"}
     out = run("explain-config", ".", cwd=project(tmp_path, files)).out.partition("run.sh:1")[2]
-    assert ("16-mixed (argument of" in out.partition("--use_fp16")[0]) is bool(shown)
+    assert ("16-mixed (argument of" in out.partition("--use_fp16")[0]) is is_shown

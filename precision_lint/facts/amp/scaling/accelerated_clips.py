@@ -18,7 +18,7 @@ from precision_lint.facts.amp.scaling.plugins import accelerators
 from precision_lint.facts.amp.setting_paths import setting_path
 from precision_lint.facts.amp.trainer_setups import ARGUMENTS
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.settings.fixed_switches import destination
+from precision_lint.facts.settings.option_calls import destination
 from precision_lint.facts.settings.vocabulary import names_float16
 from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen

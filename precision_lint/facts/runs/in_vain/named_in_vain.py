@@ -20,11 +20,12 @@ from precision_lint.facts.runs.code.becoming import shown
 from precision_lint.facts.runs.code.written_down import RECORDING
 from precision_lint.facts.runs.in_vain.never_named import given_in, naming_of
 from precision_lint.facts.runs.in_vain.own_sections import in_own_section
-from precision_lint.facts.runs.interpreter.program import Program, flag_of
+from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.options.never_read import declared_in_vain, is_read_elsewhere
 from precision_lint.facts.runs.readers.readers import readers
 from precision_lint.facts.runs.written.typed_commands import typed_commands
 from precision_lint.facts.settings.given import normal
+from precision_lint.facts.settings.option_calls import flag_of
 from precision_lint.model.finding import Related
 from precision_lint.model.regex import regex
 from precision_lint.project.discovery import kind_of

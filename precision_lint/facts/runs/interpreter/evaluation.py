@@ -14,7 +14,7 @@ from functools import partial
 
 from precision_lint.facts.amp.regions.autocast import is_autocast
 from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler
-from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.frameworks.sources import DEFAULT, CodePlace, Occurrence
 from precision_lint.facts.runs.formats import config_dicts, configurators, hydra, yacs
 from precision_lint.facts.runs.interpreter.answers import Answers, Dependence
 from precision_lint.facts.runs.interpreter.arguments import Arguments
@@ -323,7 +323,7 @@ class Evaluator:
         file = self.program.project.config_files.at(home.text.path)
         if file is None or not known.is_plain:
             return known
-        place = CodePlace(home.span_of(constant.value), "the default")
+        place = CodePlace(home.span_of(constant.value), DEFAULT)
         return self.noted(replace(known, written=Occurrence(own, known.value, place, file)))
 
     def _walk(self, name: str, scope: Scope, end: tuple[int, int] | None, at: Place) -> Walk:

@@ -343,7 +343,7 @@ class Objects:
                 if qualified(node, syntax_tree(field.file).names) == f"torch.{name}":
                     value = DtypeName(f"torch.{ALIASES[name]}")
                     file = self.program.project.config_files.at(field.file.text.path)
-                    place = CodePlace(field.file.span_of(node), "the default")
+                    place = CodePlace(field.file.span_of(node), DEFAULT)
                     written = Occurrence(field.name, name, place, file) if file else None
                     return Known(value, written)
             case ast.Call(func=function, args=[], keywords=[]):

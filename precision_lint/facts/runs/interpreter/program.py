@@ -313,21 +313,6 @@ def keyword_of(call: ast.Call, name: str) -> ast.expr | None:
     return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
 
 
-def flag_of(call: ast.Call) -> str:
-    """What an `add_argument` is called by: its first long name, or its only one."""
-    spelled = [each.value for each in call.args if isinstance(each, ast.Constant)]
-    names = [each for each in spelled if isinstance(each, str)]
-    return next((each for each in names if each.startswith("--")), next(iter(names), ""))
-
-
-def destination(call: ast.Call) -> str:
-    """The attribute that an option becomes: as argparse has it, that of its first long name."""
-    match keyword_of(call, "dest"):
-        case ast.Constant(value=str(given)):
-            return given
-    return normal(flag_of(call).lstrip("-"))
-
-
 def _what_is_in(path: Path) -> tuple[int, bool, bool]:
     """How long a file is, and whether it says something of settings, and has regions."""
     try:

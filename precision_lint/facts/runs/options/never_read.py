@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.code.namespaces import is_in_sight, is_saved, stays_at_home, texts_of
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
-from precision_lint.facts.runs.interpreter.program import Program, destination, keyword_of
+from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.settings.given import normal
+from precision_lint.facts.settings.option_calls import destination
 from precision_lint.facts.settings.vocabulary import chooses_precision
 from precision_lint.model.regex import regex
 from precision_lint.source.config.options import Option

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from precision_lint.facts.project.own_folders import PATH_METHODS, PATHS
 from precision_lint.facts.runs.code.ways import definitions
-from precision_lint.facts.runs.interpreter.program import Program, destination, flag_of
+from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.settings.given import normal
+from precision_lint.facts.settings.option_calls import destination, flag_of
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
