@@ -1,7 +1,8 @@
 """Write what is generated: `rules/_generated/index.py` and `docs/rules/` from the rule modules,
 `rule_api.pyi` from the names that `rule_api.py` lists, `frameworks.json`, its schema and
 `docs/frameworks.md` from the framework tables, `docs/pitfalls.md` and `messages.json` from
-`docs/pitfalls.toml` and the rules, the totals of `docs/accuracy.md` from its `readings.toml`.
+`docs/pitfalls.toml` and the rules, the totals of `docs/accuracy.md` and a figure of the README
+from `docs/accuracy/readings.toml`.
 
 python scripts/generate.py          write them
 python scripts/generate.py --check  exit 1 if they are stale
@@ -30,7 +31,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from readings import totals
+from readings import headline, totals
 
 import precision_lint.rules
 from precision_lint import rule_api
@@ -49,6 +50,7 @@ from precision_lint.model.rule import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
 FRAMEWORKS = ROOT / "precision_lint" / "facts" / "frameworks"
+READINGS = ROOT / "docs" / "accuracy" / "readings.toml"
 
 
 def modules() -> list[RuleModule]:
@@ -453,7 +455,19 @@ def accuracy_page() -> str:
     page = ROOT / "docs" / "accuracy.md"
     head = page.read_text("utf-8").partition(_GENERATED)[0]
     rules = [module.RULE for module in modules()]
-    return head + _GENERATED + "\n" + totals(page.parent / "accuracy" / "readings.toml", rules)
+    return head + _GENERATED + "\n" + totals(READINGS, rules)
+
+
+_HEADLINE = re.compile(r"\| \d+ of \d+ \| findings in the newest \d+ public repositories")
+
+
+def readme() -> str:
+    """The README, with the share of right findings in the newest sets."""
+    share, repositories = headline(READINGS)
+    row = f"| {share} | findings in the newest {repositories} public repositories"
+    text, found = _HEADLINE.subn(row, (ROOT / "README.md").read_text("utf-8"))
+    assert found == 1, "the README has no row for the findings in the newest repositories"
+    return text
 
 
 def outputs() -> dict[Path, str]:
@@ -465,6 +479,7 @@ def outputs() -> dict[Path, str]:
         FRAMEWORKS / "_generated" / "frameworks.json": compiled(),
         FRAMEWORKS / "tables" / "schema.json": schema(),
         FRAMEWORKS / "_generated" / "marks.py": marks(),
+        ROOT / "README.md": readme(),
         ROOT / "docs" / "accuracy.md": accuracy_page(),
         ROOT / "docs" / "frameworks.md": frameworks_page(),
         ROOT / "docs" / "pitfalls.md": pitfalls_page(),
