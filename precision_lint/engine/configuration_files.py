@@ -12,6 +12,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.written.unread import Unread, unread_commands, unread_lines
 from precision_lint.facts.settings.vocabulary import (
     mentions_precision,
+    sets_precision_in_json,
 )
 from precision_lint.project import disk
 from precision_lint.project.discovery import Kind, holds_commands, kind_of
@@ -67,7 +68,13 @@ def _may_be_one(path: Path, kind: Kind) -> bool:
 
 def _is_of_interest(content: bytes, kind: Kind) -> bool:
     """True if a framework may read it, or if it says something of precision."""
-    is_config = kind not in ("python", "notebook") and mentions_precision(content)
+    match kind:
+        case "python" | "notebook":
+            is_config = False
+        case "json":
+            is_config = sets_precision_in_json(content)
+        case _:
+            is_config = mentions_precision(content)
     return is_config or may_be_read(content, kind)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from precision_lint.facts.frameworks._generated import marks
+from precision_lint.model.regex import regex
 from precision_lint.model.searched import Searched
 from precision_lint.project.discovery import Kind
 from precision_lint.source.config.limits import is_data
@@ -21,6 +22,8 @@ CONFIG_TRIGGERS = (
 where a run is reported depends on the run, not on the rule.
 """
 
+_JSON = frozenset(marks.JSON)
+_JSON_KEY = regex(rb'"([^"\\]*)"\s*:')
 _BETWEEN_WORDS = bytes(
     byte if chr(byte).isalnum() or byte in b"_-" else ord(" ") for byte in range(128)
 ).ljust(256)
@@ -49,9 +52,9 @@ def may_be_read(content: bytes, kind: Kind) -> bool:
             return may_make_settings(Searched(content))
         case "json" if is_data(content):
             return False
-        case "json":  # each word once: it is looked for some hundred marks, and repeats itself
-            words = b"\n".join({*content.translate(_BETWEEN_WORDS).split()})
-            return any(mark in words for mark in marks.JSON)
+        case "json":  # each key once: records repeat theirs
+            keys = b"\n".join({*_JSON_KEY.findall(content)})
+            return not _JSON.isdisjoint(keys.translate(_BETWEEN_WORDS).split())
     return True
 
 

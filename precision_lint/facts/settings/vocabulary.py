@@ -18,9 +18,11 @@ WORDS = (
 
 _MENTIONED = regex(
     rb"(?:bf|bfloat|fp|float)(?:8|16|32|64)|tf32|precision|dtype|half|autocast|[48]bit"
-    rb"|(?<![a-z])amp(?![a-z])|loss_?scale|scaler|opt_level",
+    rb"|(?<![a-z])amp(?![a-z])|loss_?scale|scaler|opt_level|(?-i:Amp)",
     re.IGNORECASE,
 )
+_IN_JSON = regex(rb'"[^"\s]*"|--[\w-]+|\w+=')
+"""A key or a value without blanks, an option, or an assignment: the rest of JSON is prose."""
 _BIT_WIDTHS = frozenset({8, 16, 32, 64})
 
 _BFLOAT16 = regex(
@@ -97,7 +99,12 @@ _FLOAT16_SWITCH = regex(r"(?:^|_)(?:float16|fp16|amp|half)$", re.IGNORECASE)
 
 def mentions_precision(content: bytes) -> bool:
     """True for bytes of a file that may say something of precision."""
-    return _MENTIONED.search(content) is not None or b"Amp" in content
+    return _MENTIONED.search(content) is not None
+
+
+def sets_precision_in_json(content: bytes) -> bool:
+    """True for bytes of JSON that may, without what answers and captions say ("half of it")."""
+    return mentions_precision(b"\n".join({*_IN_JSON.findall(content)}))
 
 
 def names_bfloat16(value: object) -> bool:
