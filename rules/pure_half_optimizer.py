@@ -9,13 +9,16 @@ Also finds a `Trainer` of transformers or TRL (SFT, DPO, KTO, ORPO, CPO, GRPO, G
 gets such a model, with arguments that select a plain optimizer; and a class of the project that
 extends one, and leaves the optimizer and the loop to it. The file makes the arguments, or a parser
 makes them (`HfArgumentParser`, `TrlParser`): then scripts, pages and comments that start the
-program say what is given, and the class what is not. It is not reported where a command of the
-project starts the program with DeepSpeed, FSDP or a configuration of Accelerate.
+program say what is given, and the class what is not; the options of a command may choose the dtype
+as well (`torch.bfloat16 if training_args.bf16 else torch.float32`). It is not reported where all
+commands that start the program have DeepSpeed, FSDP or a configuration of Accelerate. The launcher
+`deepspeed` alone is none of these: a Trainer asks for its argument `deepspeed`.
 
 Not reported: files with LoRA, PEFT or quantization (in their code, not in comments), unless a run
 that the project offers certainly leaves these out (`LoraConfig() if args.use_peft else None`, and
-no command has `--use_peft`); files that may freeze some of these weights, which counts as well for
-what functions and classes of other files do with the model; DeepSpeed, Megatron, Lightning, FSDP
+no command has `--use_peft`), or the model is cast when the adapters have been added; models that
+are frozen as a whole, or in part if layers of another dtype may be added to them, which counts as
+well for what functions of other files do with the model; DeepSpeed, Megatron, Lightning, FSDP
 under Accelerate and others with float32 weights of their own (torch's own FSDP keeps the dtype of
 the weights that it shards, whatever its `MixedPrecision` says); optimizers that round
 stochastically or sum with compensation; a learning rate of 1e-3 or more, which is also the default
@@ -151,10 +154,10 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
 
 
 def _places(update: HalfUpdate) -> dict[Related, None]:
-    """Where the dtype is chosen, the option that does so by default, and the calls in between."""
-    by_default = () if update.by_default is None else (update.by_default,)
+    """Where the dtype is chosen, the option or the command that does so, the calls in between."""
+    choices = filter(None, (update.by_default, update.by_command))
     route = (site.related for site in update.origin.route)
-    return dict.fromkeys((update.origin.related, *by_default, *route))
+    return dict.fromkeys((update.origin.related, *choices, *route))
 
 
 _WHY = {

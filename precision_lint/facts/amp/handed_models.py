@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from precision_lint.facts.amp.module_paths import takes_part
 from precision_lint.facts.amp.own_sharding import SHARDING, shards_by_itself
@@ -23,34 +23,66 @@ from precision_lint.source.python.statements import Definition
 from precision_lint.source.python.syntax import callee_name, qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
 
+_FREEZING = regex(
+    r"requires_grad(?:_\(\s*(?:requires_grad\s*=\s*)?|\s*=\s*)(?!\s*True\b)\w|freez",
+    re.IGNORECASE,
+)
+"""What leaves only a part of the weights to be trained."""
+_ADDING = regex(
+    r"[\w)\]]\.\w+\s*=\s*(?!None\b|True\b|False\b)[\w.]+[(\[]|\bsetattr\("
+    r"|\.(?:set_(?!grad)|add_|inject|insert|replace|register_)\w*\("
+)
+"""What may put layers into a model."""
 _CHANGING = regex(
-    r"requires_grad(?:_\(\s*(?:requires_grad\s*=\s*)?|\s*=\s*)(?!\s*True\b)\w|freez"
-    r"|\.data\s*=|master_weight|main_param|fp32_param|stochastic|kahan|galore|hqq|lora|peft"
+    r"\.data\s*=|master_weight|main_param|fp32_param|stochastic|kahan|galore|hqq|lora|peft"
     r"|adapter|load_in_[48]bit|quantization_config|deepspeed|megatron"
     r"|colossalai|fabric\b|lightning|accelerator\b",
     re.IGNORECASE,
 )
 """What trains something else than the weights as they are."""
 
+Doing = Callable[[ParsedPython], frozenset[str]]
+"""The names of the definitions of a file that do something to models."""
+Named = ast.FunctionDef | ast.ClassDef
+
 _MOST = 8
 """Files that are read for the definitions of one name."""
 
 
 def may_be_changed_elsewhere(given: ast.expr, origin: Origin, file: PythonFile) -> bool:
-    """True if code of another file may change what is trained of a model that an optimizer gets.
+    """True if code of another file may change the weights of a model that an optimizer gets.
 
-    `origin` is where the weights got their dtype.
+    `origin` is where they got their dtype.
     """
+    return _may_be(_changing, given, origin, file)
+
+
+def may_freeze_elsewhere(given: ast.expr, origin: Origin, file: PythonFile) -> bool:
+    """True if code of another file may freeze some of these weights."""
+    return _may_be(_freezing, given, origin, file)
+
+
+def may_be_given_layers(given: ast.expr, origin: Origin, file: PythonFile) -> bool:
+    """True if a function of this file or another one may put layers into the model."""
+    own = _adding(file)
+    return _may_be(_adding, given, origin, file) or any(
+        callee_name(call) in own and takes_part(call, given, file)
+        for call in syntax_tree(file).every_call
+    )
+
+
+def _may_be(doing: Doing, given: ast.expr, origin: Origin, file: PythonFile) -> bool:
+    """True if what makes a model in another file, or is given it there, does something."""
     if origin.source.path != file.text.path:
         home = file.project.module(origin.source.path)
         node = None if home is None else home.node_at(origin.span)
         if home is None or node is None:
             return True
         around = [each for each in syntax_tree(home).around(node) if isinstance(each, Definition)]
-        if any(_changes(each, home) for each in around[-1:]):
+        if any(_does(doing, each, home) for each in around[-1:]):
             return True
     return any(
-        _changes(definition, home)
+        _does(doing, definition, home)
         for call in syntax_tree(file).every_call
         if takes_part(call, given, file)
         for definition, home in _called(call, file)
@@ -71,34 +103,47 @@ def _called(call: ast.Call, file: PythonFile) -> Iterator[tuple[Definition, Pars
             yield from ((definition, home) for definition in _definitions(home, name))
 
 
-def _definitions(file: ParsedPython, name: str) -> list[ast.FunctionDef | ast.ClassDef]:
+def _definitions(file: ParsedPython, name: str) -> list[Named]:
     return [each for each in _every(file) if each.name == name]
 
 
-def _changes(definition: Definition, file: ParsedPython) -> bool:
-    """True if the code of a definition, or what it calls in its file, changes what is trained."""
-    return definition.name in _changing(file) or any(
-        callee_name(call) in _changing(file)
-        for call in walk(definition)
-        if isinstance(call, ast.Call)
+def _does(doing: Doing, definition: Definition, file: ParsedPython) -> bool:
+    """True if the code of a definition, or what it calls in its file, does something."""
+    names = doing(file)
+    return definition.name in names or any(
+        callee_name(call) in names for call in walk(definition) if isinstance(call, ast.Call)
     )
 
 
 @fact
 def _changing(file: ParsedPython) -> frozenset[str]:
     """The names of the functions and classes of a file that change what is trained."""
+    own = frozenset() if shards_by_itself(file) else _with(SHARDING, _every(file), file)
+    return _with(_CHANGING, _every(file), file) | own
+
+
+@fact
+def _freezing(file: ParsedPython) -> frozenset[str]:
+    """The names of those that freeze something."""
+    return _with(_FREEZING, _every(file), file)
+
+
+@fact
+def _adding(file: ParsedPython) -> frozenset[str]:
+    """The names of functions that may put layers into a module; a class makes its own before."""
+    functions = [each for each in _every(file) if not isinstance(each, ast.ClassDef)]
+    return _with(_ADDING, functions, file)
+
+
+def _with(
+    pattern: re.Pattern[str], definitions: Iterable[Named], file: ParsedPython
+) -> frozenset[str]:
+    """The names of the definitions whose code has something."""
     code = code_of(file)
-    spans = ((each.name, file.span_of(each)) for each in _every(file))
-    changing = [_CHANGING] if shards_by_itself(file) else [_CHANGING, SHARDING]
-    return frozenset(
-        name
-        for name, span in spans
-        if any(each.search(code, span.start, span.end) for each in changing)
-    )
+    spans = ((each.name, file.span_of(each)) for each in definitions)
+    return frozenset(name for name, span in spans if pattern.search(code, span.start, span.end))
 
 
-def _every(file: ParsedPython) -> list[ast.FunctionDef | ast.ClassDef]:
+def _every(file: ParsedPython) -> list[Named]:
     functions, classes = file.nodes_of(ast.FunctionDef), file.nodes_of(ast.ClassDef)
-    return [
-        each for each in (*functions, *classes) if isinstance(each, ast.FunctionDef | ast.ClassDef)
-    ]
+    return [each for each in (*functions, *classes) if isinstance(each, Named)]

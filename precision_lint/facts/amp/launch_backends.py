@@ -6,9 +6,22 @@ import re
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 
-_BACKENDS = rb"(?i:deepspeed|fsdp|zero[_-]?[123]|config_file)"
-"""Words of commands that choose one. What `accelerate launch --config_file` reads may, too."""
+_BACKENDS = (
+    rb"(?i:--(?:use_)?(?:deepspeed|fsdp)(?![\w-])|--(?:fsdp_|zero)|config_file"
+    rb"|\$[{]?\w*(?:deepspeed|fsdp|zero[_-]?[123])"
+    rb"|[\w./-]*(?:deepspeed|fsdp|zero[_-]?[123])[\w./-]*\.(?:ya?ml|json))"
+)
+"""Words of commands that choose one. What `accelerate launch --config_file` reads may, too; the
+launcher `deepspeed` only starts processes.
+"""
+IN_COMMENT = regex(
+    r"^[^\n]*(?:accelerate\s+launch|--(?:use_)?(?:deepspeed|fsdp)(?![\w-]))[^\n]*$", re.MULTILINE
+)
+"""A command that may choose one, in a comment or a docstring; the rest of what these say of it is
+no command.
+"""
 _ROWS = rb"(?:[^\n\\]|\\[ ]*\n?)*?"
 """The beginning of a row, and of the rows that a backslash adds to it."""
 _NAMED = r"(?i)deepspeed|fsdp|fullysharded|zero_stage|megatron"

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding, enclosing_class
+from precision_lint.source.python.code import code_of
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted, qualified
@@ -23,6 +25,9 @@ _OF_MODULES = frozenset(
     }
 )  # fmt: skip
 """Methods that show that an object is a module, or holds some."""
+_ADDING = regex(r"set_(?!grad)|add_|inject|insert|replace|register_|append|extend")
+"""Methods that may put layers into a module, by the beginnings of their names."""
+_UNFREEZING = regex(r"requires_grad_\(\s*(?:True\s*)?\)|requires_grad\s*=\s*(?!=|False\b)")
 _MOVING = frozenset({"to", "cuda", "cpu", "half", "bfloat16", "float", "train", "eval"})
 """Methods that return their object, whatever they are given."""
 
@@ -56,6 +61,58 @@ def may_freeze(given: ast.expr, file: PythonFile) -> bool:
         if not freezing.owners or _meet(_related(freezing.owners, file), trained):
             return True
     return False
+
+
+def may_freeze_all(given: ast.expr, file: PythonFile) -> bool:
+    """True if the file may freeze all that an optimizer gets, and trains no part of it again."""
+    if _UNFREEZING.search(code_of(file)) is not None:
+        return False
+    return any(_may_cover(freezing, given, file) for freezing in _freezings(file))
+
+
+def _may_cover(freezing: _Freezing, given: ast.expr, file: PythonFile) -> bool:
+    """True for the freezing of an object that an optimizer gets, or gets a part of."""
+    syntax, trained = syntax_tree(file), {*_paths(given)}
+    if not freezing.owners:
+        return True
+    if syntax.function(freezing.node) is syntax.function(given):
+        return any(f"{one}.".startswith(f"{each}.") for one in trained for each in freezing.owners)
+    owner = enclosing_class(freezing.node, syntax)
+    if owner is None or not any("." in path for path in trained):
+        return False
+    is_its_own = owner is enclosing_class(given, syntax)
+    holders = {path.partition(".")[0] for path in trained}
+    makes_it = any(
+        _makes(value, owner.name) for one in holders for value in _values(one, given, syntax)
+    )
+    return (is_its_own or makes_it) and not _is_of_another_part(freezing, given, file)
+
+
+def may_add_layers(given: ast.expr, file: PythonFile) -> bool:
+    """True if the file may put layers into a model that an optimizer gets, after it was made.
+
+    They have a dtype of their own, and may be all that is trained of a model that is frozen.
+    """
+    trained = _related(_paths(given), file)
+    for node in file.nodes:
+        match node:
+            case ast.Assign(targets=targets, value=value) if not isinstance(value, ast.Constant):
+                holders = (each.value for each in targets if isinstance(each, ast.Attribute))
+                if any(_is_in(each, trained, file) for each in holders):
+                    return True
+            case ast.Call(func=ast.Attribute(value=holder, attr=name)) if _ADDING.match(name):
+                if _is_in(holder, trained, file):
+                    return True
+            case ast.Call(func=ast.Name(id="setattr"), args=[holder, *_]):
+                if _is_in(holder, trained, file):
+                    return True
+    return False
+
+
+def _is_in(holder: ast.expr, trained: frozenset[str], file: PythonFile) -> bool:
+    """True for one of some modules, and for what is taken out of one."""
+    path = dotted(holder)
+    return path is not None and path != "self" and _meet(_related([path], file), trained)
 
 
 def _is_of_another_part(freezing: _Freezing, given: ast.expr, file: PythonFile) -> bool:

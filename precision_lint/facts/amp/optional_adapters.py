@@ -9,8 +9,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from precision_lint.facts.amp.parsed_arguments import parsed_arguments
 from precision_lint.facts.amp.plain_runs import PlainRun, plain_runs
 from precision_lint.facts.context import PythonFile
+from precision_lint.model.finding import Span
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding
@@ -27,6 +29,11 @@ _SAYING = frozenset({
     "add_argument", "print", "info", "warning", "debug", "error", "field", "hasattr", "getattr",
 })  # fmt: skip
 """Calls that declare a switch, ask for it, or say something of it."""
+_QUANTIZING = regex(
+    r"load_in_[48]bit|quantization_config|BitsAndBytesConfig|kbit|prepare_model_for", re.IGNORECASE
+)
+_CASTS = ("to", "half", "bfloat16")
+_BRANCHING = (ast.If, ast.For, ast.While, ast.Try, ast.IfExp)
 _MOST_HOPS = 4
 
 
@@ -58,6 +65,35 @@ def _is_unconditional(node: ast.AST, file: PythonFile) -> bool:
     syntax = syntax_tree(file)
     conditions = (isinstance(each, ast.If | ast.IfExp) for each in syntax.around(node))
     return syntax.function(node) is None and not any(conditions)
+
+
+@fact
+def casts_after_adapters(file: PythonFile) -> tuple[Span, ...]:
+    """The casts of a module to another dtype (`model.to(torch.bfloat16)`) that come after all
+    adapters were added: they cast the adapters as well.
+    """
+    if _QUANTIZING.search(code_of(file)) is not None:
+        return ()
+    adapting = [*_adapting(file)]
+    syntax = syntax_tree(file)
+    return tuple(
+        file.span_of(call)
+        for method in _CASTS
+        for call in syntax.calls(method)
+        if isinstance(call.func, ast.Attribute) and (method != "to" or call.args or call.keywords)
+        if adapting and all(_comes_after(call, each, file) for each in adapting)
+    )
+
+
+def _comes_after(call: ast.Call, before: ast.expr | ast.keyword, file: PythonFile) -> bool:
+    """True for a later statement of the same function, under no condition that the other lacks."""
+    syntax = syntax_tree(file)
+    if syntax.body(call) is not syntax.body(before):
+        return False
+    conditions = [each for each in syntax.within_function(call) if isinstance(each, _BRANCHING)]
+    around = [*syntax.within_function(before)]
+    is_met = all(any(each is other for other in around) for each in conditions)
+    return is_met and file.span_of(call).start > file.span_of(before).end
 
 
 @fact
@@ -102,7 +138,7 @@ def _is_nothing(value: ast.expr, run: PlainRun, file: PythonFile, hops: int) -> 
     return run.truth(value) is False
 
 
-def _adapting(file: PythonFile) -> Iterator[ast.AST]:
+def _adapting(file: PythonFile) -> Iterator[ast.expr | ast.keyword]:
     """The names of adapters in code that may add some, or hand them on."""
     syntax = syntax_tree(file)
     for node in file.nodes:
@@ -119,6 +155,11 @@ def _adapting(file: PythonFile) -> Iterator[ast.AST]:
                     yield node
 
 
+def _is_option(node: ast.expr, file: PythonFile) -> bool:
+    """True for an option of a parser: what it is set to is looked at where it is read."""
+    return isinstance(node, ast.Attribute) and parsed_arguments(node.value, file, None) is not None
+
+
 def _is_sentence(text: str) -> bool:
     """True for the name of an option, and for more than a word; `"lora"` may choose adapters."""
     return text.startswith("-") or " " in text
@@ -127,14 +168,20 @@ def _is_sentence(text: str) -> bool:
 def _only_says(node: ast.AST, file: PythonFile) -> bool:
     """True for an import, the field of a class, a condition, an annotation, what is printed."""
     if isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Load):
-        return isinstance(node, ast.Name)
+        return isinstance(node, ast.Name) or _is_option(node, file)
     is_value = isinstance(node, ast.Constant) and not _is_sentence(str(node.value))
     below: ast.AST = node
     for around in syntax_tree(file).around(node):
         match around:
-            case ast.If(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+            case ast.If(test=test) | ast.IfExp(test=test):
                 if test is below:
                     return not is_value
+            case ast.Assert():
+                return not is_value
+            case ast.Assign(targets=[ast.Attribute() as target]) if _is_option(target, file):
+                return isinstance(node, ast.Attribute) and ast.dump(node.value) == ast.dump(
+                    target.value
+                )
             case ast.Call() if callee_name(around) in _SAYING and below is not around.func:
                 return not is_value
             case ast.AnnAssign(annotation=annotation) if annotation is below:

@@ -23,6 +23,7 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.facts.runs.written.entries import programs_having
 from precision_lint.facts.runs.written.typed_commands import typed_commands
+from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
@@ -35,8 +36,10 @@ _MOST_RUNS = 12
 _MOST_COMMANDS = 64
 """Commands of one file."""
 _BACKEND = regex(r"deepspeed|fsdp|zero[_-]?[123]|megatron|colossalai", re.IGNORECASE)
-_FROM_FILE = regex(r"--config\w*(?:=.*)?|.*\.(?:ya?ml|json)", re.DOTALL)
-"""Words that give a program more settings than are seen here."""
+_FROM_FILE = regex(r"--config\w*(?:=.*)?", re.DOTALL)
+_FILE = regex(r".*\.(?:ya?ml|json)", re.DOTALL)
+_OF_SETTINGS = regex(r"conf|cfg|arg|setting|param|recipe|ya?ml|hp|opt", re.IGNORECASE)
+"""Names of options that give a program more settings than are seen here; others give it data."""
 _STARTER = regex(r"\bpython[\d.]*\b|\btorchrun\b")
 _HANDED_ON = regex(r"[\"']?\$[{]?[@*][}]?[\"']?")
 """What a user adds: without it, the command is a run as well."""
@@ -52,6 +55,13 @@ class PlainRun:
     """The file that asks, as the program has it."""
     _evaluator: Evaluator
 
+    @property
+    def place(self) -> Related | None:
+        """The command that starts it; None for a program without a word."""
+        span = self.environment.span if self.is_shown else None
+        text = self.environment.file.text
+        return None if span is None else Related(text.place(span), "the run that is started here")
+
     def reaches(self, node: ast.AST) -> bool:
         """False if the run certainly does not come to a node of the file."""
         return self._evaluator.reaches(node, self._code)
@@ -60,9 +70,9 @@ class PlainRun:
         """What an expression of the file, or of another one of the program, comes to."""
         return self._evaluator.value(node, code or self._code)
 
-    def truth(self, node: ast.expr) -> bool | None:
+    def truth(self, node: ast.expr, code: ParsedPython | None = None) -> bool | None:
         """Whether a condition holds; None if that is not known."""
-        return self._evaluator.truth(node, self._code)
+        return self._evaluator.truth(node, code or self._code)
 
 
 @fact
@@ -119,7 +129,9 @@ def _alone(started: Launch, part: ParsedConfig) -> Launch:
 def _is_plain(started: Launch, before: str, part: ParsedConfig, file: PythonFile) -> bool:
     """True for a command that certainly starts the program without a backend."""
     words = (*started.launcher, *started.words)
-    if any(_BACKEND.search(word.text) or _FROM_FILE.fullmatch(word.text) for word in words):
+    if any(_BACKEND.search(word.text) for word in words):
+        return False
+    if any(_may_give_settings(index, words) for index in range(len(words))):
         return False
     if any(_may_be_options(index, words, part) for index in range(len(words))):
         return False
@@ -128,6 +140,18 @@ def _is_plain(started: Launch, before: str, part: ParsedConfig, file: PythonFile
     if "accelerate" in before:
         return not may_run_in_backend(file)
     return _STARTER.search(before) is not None
+
+
+def _may_give_settings(index: int, words: tuple[Word, ...]) -> bool:
+    """True for `--config …`, and for a file that is not the value of an option such as `--data`."""
+    option, is_joined, value = words[index].text.partition("=")
+    if not is_joined:
+        option, value = words[index - 1].text if index else "", words[index].text
+    if _FROM_FILE.fullmatch(words[index].text):
+        return True
+    is_option = option.startswith("--") and "=" not in option
+    is_data = is_option and _OF_SETTINGS.search(option) is None
+    return not is_data and _FILE.fullmatch(value) is not None
 
 
 def _may_be_options(index: int, words: tuple[Word, ...], part: ParsedConfig) -> bool:

@@ -11,6 +11,7 @@ from precision_lint.facts.amp.own_trainers import TRAINERS, extends_trainer, is_
 from precision_lint.facts.amp.parsed_arguments import ParsedArguments, parsed_arguments
 from precision_lint.facts.amp.plain_runs import PlainRun
 from precision_lint.facts.amp.rates_in_runs import rate_in_runs
+from precision_lint.facts.amp.weights_in_runs import ChosenDtype, chosen_dtype
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.lattice import reading
@@ -66,7 +67,9 @@ class TrainerSetup:
 
     `arguments` is None if a parser makes them. `rate` is the learning rate, None if neither the
     code nor the default of an option says it; `optimizer` is None if it may not be a plain one.
-    It `is_offered` if a run of the project certainly has these arguments and no other backend.
+    It `is_offered` if a run of the project certainly has these arguments and no other backend, and
+    `is_shown` if a script or a page starts it. `chosen` is the dtype of the weights, with the
+    command whose options choose it; None if the code alone says it.
     """
 
     call: Call
@@ -75,6 +78,8 @@ class TrainerSetup:
     rate: float | None
     optimizer: str | None
     is_offered: bool = True
+    is_shown: bool = False
+    chosen: ChosenDtype | None = None
 
     def argument(self, name: str) -> ast.expr | None:
         """An argument by keyword; None if it is absent."""
@@ -126,16 +131,39 @@ def _parsed(
             for run in runs_without_adapters(file)
             if node is not None and run.reaches(node) and _trains(run, file)
         )
-    plain = [run for run in runs if _is_plain(parsed, run)]
+    in_half = _in_half(model, runs, parsed, file)
+    plain = [run for run in in_half if _is_plain(parsed, run)]
     if not plain:
         return
     rates = [_rate_of(parsed.value("learning_rate", run), parsed.library) for run in plain]
     known = [rate for rate in rates if rate is not None]
     rate = max(known) if len(known) == len(rates) else None
     optim = parsed.value("optim", plain[0])
-    is_offered = not names_backend(file) or any(run is None or run.is_shown for run in plain)
+    is_shown = any(run is not None and run.is_shown for run in plain)
+    is_offered = not names_backend(file) or is_shown or None in plain
     optimizer = "AdamW" if optim is None else str(optim)
-    yield TrainerSetup(call, model, None, rate, optimizer, is_offered)
+    chosen = in_half[plain[0]]
+    yield TrainerSetup(call, model, None, rate, optimizer, is_offered, is_shown, chosen)
+
+
+def _in_half(
+    model: Model,
+    runs: Sequence[PlainRun | None],
+    parsed: ParsedArguments,
+    file: PythonFile,
+) -> dict[PlainRun | None, ChosenDtype | None]:
+    """The runs in which the weights of a model may be in half precision, with the dtype that the
+    options of each choose.
+    """
+    weights = model.parameters
+    if weights.must_be(_HALF) or weights.origin is None:
+        return dict.fromkeys(runs)
+    found: dict[PlainRun | None, ChosenDtype | None] = {}
+    for run in runs:
+        chosen = None if run is None else chosen_dtype(weights.origin, run, parsed, file)
+        if chosen is None or chosen.dtype in _HALF:
+            found[run] = chosen
+    return found
 
 
 def _is_plain(parsed: ParsedArguments, run: PlainRun | None) -> bool:

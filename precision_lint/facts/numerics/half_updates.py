@@ -12,11 +12,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from precision_lint.facts.amp.handed_models import may_be_changed_elsewhere
-from precision_lint.facts.amp.launch_backends import is_started_with_backend
-from precision_lint.facts.amp.module_paths import may_freeze
+from precision_lint.facts.amp.handed_models import (
+    may_be_changed_elsewhere,
+    may_be_given_layers,
+    may_freeze_elsewhere,
+)
+from precision_lint.facts.amp.launch_backends import IN_COMMENT, is_started_with_backend
+from precision_lint.facts.amp.module_paths import may_add_layers, may_freeze, may_freeze_all
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
 from precision_lint.facts.amp.optional_adapters import (
+    casts_after_adapters,
     has_adapters,
     may_always_adapt,
     names_adapters,
@@ -27,6 +32,7 @@ from precision_lint.facts.amp.parsed_arguments import parsed_default
 from precision_lint.facts.amp.rates_in_runs import rate_in_runs
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
 from precision_lint.facts.amp.trainer_setups import trainer_setups
+from precision_lint.facts.amp.weights_in_runs import ChosenDtype
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Constant, Dictionary, Model, Tensor, Value
@@ -77,7 +83,7 @@ _OWN_COPY = regex(
 )
 """What keeps float32 weights, rounds stochastically, or trains something else than the weights."""
 _BACKEND = regex(r"deepspeed|megatron|colossalai|fabric\b|lightning", re.IGNORECASE)
-"""Backends with float32 weights of their own. A comment may say that they start the program."""
+"""Backends with float32 weights of their own. A comment may have the command that chooses one."""
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
@@ -103,6 +109,13 @@ class HalfUpdate:
     """True if the learning rate is not known, but all that the project's files give are small."""
     by_default: Related | None = None
     """The option whose default makes these weights half precision, where others may not be so."""
+    by_command: Related | None = None
+    """The command whose options do so."""
+
+    @property
+    def is_so_in_all_runs(self) -> bool:
+        """False where a GPU or an option decides that these weights are in half precision."""
+        return not self.is_on_gpu and self.by_default is None and self.by_command is None
 
     @property
     def is_stuck(self) -> bool:
@@ -118,16 +131,14 @@ def keeps_float32(file: PythonFile) -> bool:
     What an optimizer does that the file may choose instead (`bf16_stochastic_round=True`) is not
     done by the others. A comment on LoRA makes no adapters.
     """
-    text = file.text.text
     backends = [_BACKEND] if shards_by_itself(file) else [_BACKEND, SHARDING]
-    beside = list(_beside_optimizers(text, file))
-    if any(backend.search(part) for backend in backends for part in beside):
+    beside = [*_beside_optimizers(code_of(file), file)]
+    said = [found.group() for found in IN_COMMENT.finditer(file.text.text)]
+    if any(backend.search(part) for backend in backends for part in (*beside, *said)):
         return True
-    if names_adapters(file) and may_always_adapt(file):
+    if names_adapters(file) and may_always_adapt(file) and not casts_after_adapters(file):
         return True
-    return _OWN_COPY.search(text) is not None and any(
-        _OWN_COPY.search(part) for part in _beside_optimizers(code_of(file), file)
-    )
+    return any(_OWN_COPY.search(part) for part in beside)
 
 
 def _beside_optimizers(text: str, file: PythonFile) -> Iterator[str]:
@@ -146,11 +157,19 @@ def _is_optimizer(call: ast.Call) -> bool:
 def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     """The optimizers of a file that update weights in half precision."""
     for update in _half_updates(calls, file):
-        if keeps_float32(file) or has_adapters(file):
+        if keeps_float32(file) or (has_adapters(file) and not _are_cast_too(update, file)):
             return
         if not _is_partial(update, file):
             is_reached = not lacks_its_settings(file) and not _is_fallback(update.call, file)
             yield update if is_reached else replace(update, is_certain=False)
+
+
+def _are_cast_too(update: HalfUpdate, file: PythonFile) -> bool:
+    """True if these weights are cast when all adapters have been added, so that they are, too."""
+    at = update.origin.span
+    return update.origin.source.path == file.text.path and any(
+        span.start <= at.start and at.end <= span.end for span in casts_after_adapters(file)
+    )
 
 
 def _is_partial(update: HalfUpdate, file: PythonFile) -> bool:
@@ -162,8 +181,25 @@ def _is_partial(update: HalfUpdate, file: PythonFile) -> bool:
     return (
         rounds_well
         or node is None
-        or may_freeze(node, file)
         or may_be_changed_elsewhere(node, update.origin, file)
+        or _trains_others(node, update, file)
+    )
+
+
+def _trains_others(given: ast.expr, update: HalfUpdate, file: PythonFile) -> bool:
+    """True if some weights may be frozen, and those that are trained may be others.
+
+    What is left of weights that are all in half precision is so as well, but for layers that are
+    put into the model later.
+    """
+    origin = update.origin
+    if not may_freeze(given, file) and not may_freeze_elsewhere(given, origin, file):
+        return False
+    return (
+        not update.is_certain
+        or may_freeze_all(given, file)
+        or may_add_layers(given, file)
+        or may_be_given_layers(given, origin, file)
     )
 
 
@@ -198,9 +234,11 @@ def _by_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate
         optimizer = setup.optimizer
         if optimizer is None or setup.is_on("fp16") or setup.model.is_widened:
             continue  # float16 weights raise with `fp16`
-        update = _update(setup.call, optimizer, [setup.model.parameters], setup.rate, calls, file)
-        if update is not None and not is_started_with_backend(file):
-            yield update if setup.is_offered else replace(update, is_certain=False)
+        weights = [setup.model.parameters]
+        update = _update(setup.call, optimizer, weights, setup.rate, calls, file, setup.chosen)
+        if update is None or (is_started_with_backend(file) and not setup.is_shown):
+            continue
+        yield update if setup.is_offered else replace(update, is_certain=False)
 
 
 def _update(
@@ -210,7 +248,9 @@ def _update(
     rate: float | None,
     calls: Sequence[Call],
     file: PythonFile,
+    chosen: ChosenDtype | None = None,
 ) -> HalfUpdate | None:
+    """An update of weights, if they are in half precision, as they are or as a run chooses."""
     origins = [one.origin for one in weights]
     if not weights or any(origin is None or origin.kind != "dtype" for origin in origins):
         return None
@@ -229,6 +269,8 @@ def _update(
     )
     if dtypes <= _HALF:
         return found
+    if chosen is not None:
+        return replace(found, dtype=chosen.dtype, is_certain=True, by_command=chosen.command)
     if all(_is_half_on_gpu(one, file) for one in weights):
         return replace(found, is_certain=True, is_on_gpu=True)
     return _half_by_default(found, weights, file)

@@ -53,8 +53,7 @@ def program_rounding(file: PythonFile) -> tuple[ProgramRounding, ...]:
         if call.span not in found:
             found.update((each.call.span, each) for each in _found(call, file))
     for update in half_updates(calls_of_program(file), file):
-        is_so_in_all_runs = not update.is_on_gpu and update.by_default is None
-        if update.is_certain and update.is_stuck and is_so_in_all_runs:
+        if update.is_certain and update.is_stuck and update.is_so_in_all_runs:
             found.setdefault(update.call.span, _of_update(update))
     return tuple(found[span] for span in sorted(found))
 

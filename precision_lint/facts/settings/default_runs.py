@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
 from dataclasses import field
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.choosing import Search
+from precision_lint.facts.settings.chosen_expressions import Choosing
 from precision_lint.facts.settings.fixed_switches import fills_namespaces, is_written
 from precision_lint.facts.settings.option_calls import destination, names_of
 from precision_lint.facts.settings.vocabulary import names_bfloat16, names_float16
@@ -22,7 +22,6 @@ from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import binding
-from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -58,7 +57,7 @@ def _chosen_by_default(origin: Origin, file: PythonFile) -> DefaultChoice | None
     if origin.witness is not None:  # the default of an option
         dtype = run.named_by_default(named)
     else:
-        chosen = run.chosen(named)
+        chosen = Choosing(run.syntax, run.holds, run.key).chosen(named)
         dtype = None if chosen is None else ALIASES.get(last_name(chosen))
     if dtype is None or not run.deciding:
         return None
@@ -83,64 +82,16 @@ class _DefaultRun:
                 return next((dtype for dtype, names in of_name.items() if names(name)), None)
         return None
 
-    def chosen(self, named: ast.expr) -> ast.expr | None:
-        """What stands in place of an expression in this run, or what its variable is assigned."""
-        inner: ast.AST = named
-        around: list[tuple[ast.If, bool]] = []
-        value: ast.expr = named
-        statement: ast.stmt | None = None
-        for parent in self.syntax.within_function(named):
-            match parent:
-                case ast.IfExp() | ast.Dict() if statement is None:
-                    value = parent
-                case ast.If(test=test, body=body) if inner is not test:
-                    around.append((parent, inner in body))
-            if isinstance(parent, ast.stmt) and statement is None:
-                statement = parent
-            inner = parent
-        for branching, is_in_body in reversed(around):
-            holds = self._holds(branching.test)
-            if holds is None:
-                return None
-            if holds is not is_in_body:
-                block = branching.body if holds else branching.orelse
-                return self._assigned(block, _target(statement))
-        return self._leaf(value)
-
-    def _assigned(self, block: Sequence[ast.stmt], name: str | None) -> ast.expr | None:
-        """What the statements of a block assign to a variable at last."""
-        found: ast.expr | None = None
-        for statement in block if name is not None else ():
-            match statement:
-                case ast.Assign(value=value) if _target(statement) == name:
-                    found = self._leaf(value)
-                case ast.If(test=test, body=body, orelse=orelse) if _assigns(statement, name):
-                    holds = self._holds(test)
-                    if holds is None:
-                        return None
-                    found = self._assigned(body if holds else orelse, name)
-                case _ if _assigns(statement, name):
-                    return None
-        return found
-
-    def _leaf(self, value: ast.expr) -> ast.expr | None:
-        match value:
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                holds = self._holds(test)
-                return None if holds is None else self._leaf(body if holds else orelse)
-            case ast.Dict(keys=keys, values=values):
-                looked_up = [*Search(self.file, self.file.project).lookups(value, self.module)]
-                if len(looked_up) != 1 or looked_up[0][1] is not self.module:
-                    return None
-                name = self._value(looked_up[0][0], _HOPS)
-                for key, held in zip(keys, values, strict=True):
-                    if isinstance(key, ast.Constant) and key.value == name:
-                        return self._leaf(held)
-                return None
-        return value
-
-    def _holds(self, test: ast.expr) -> bool | None:
+    def holds(self, test: ast.expr) -> bool | None:
+        """Whether a condition holds; None if that is not known."""
         return truth(test, self._part_holds)
+
+    def key(self, table: ast.Dict) -> str | bool | None:
+        """The name that is looked up in a table; None if that is not known."""
+        match [*Search(self.file, self.file.project).lookups(table, self.module)]:
+            case [(name, reader)] if reader is self.module:
+                return self._value(name, _HOPS)
+        return None
 
     def _part_holds(self, test: ast.expr) -> bool | None:
         match test:
@@ -229,17 +180,3 @@ def _option(call: ast.Call) -> _Option | None:
             value = re.escape(str(held))
             return _Option(names, held, rf"(?<![\w-])(?:{word})[ =]+[\"']?(?!{value}\b)[\w$]")
     return None
-
-
-def _target(statement: ast.stmt | None) -> str | None:
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            return name
-    return None
-
-
-def _assigns(statement: ast.stmt, name: str | None) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-        for node in walk(statement)
-    )

@@ -19,7 +19,7 @@ from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.settings.constants import constants, may_have_constants
 from precision_lint.facts.settings.declarations import MARKERS, declared
 from precision_lint.facts.settings.given import Declaration, Kind, normal
-from precision_lint.model.finding import Span
+from precision_lint.model.finding import Place, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo, cached_property, fact
 from precision_lint.project import disk
@@ -40,6 +40,7 @@ _OPENING = ("open", "load", "Path", "load_config", "read_config")
 _LOADERS = (
     b"json.load", b"yaml.", b"OmegaConf", b"toml", b"from_pretrained", b"sconf", b"compose(",
 )  # fmt: skip
+_PARSERS = ("HfArgumentParser", "TrlParser", "H4ArgumentParser", "ArgumentParser")
 _REGIONS = (b"autocast(", b"GradScaler(", b"amp.autocast")
 
 
@@ -95,7 +96,8 @@ class Program(Memo):
     @cached_property
     def options(self) -> Mapping[str, Sequence[Declaration]]:
         """What its parsers and classes of settings declare, by the name of the attribute: where
-        several do, a parser that another program makes is none of its own.
+        several do, a parser that another program makes is none of its own, and of the classes
+        those count that a parser fills.
         """
         found: dict[str, list[Declaration]] = {}
         for file in self.files:
@@ -103,8 +105,26 @@ class Program(Memo):
                 found.setdefault(given.path[-1], []).append(given)
         for name, each in found.items():
             if len({(one.origin.source.path, one.owner) for one in each}) > 1:
-                found[name] = [one for one in each if self.makes(one)] or each
+                made = [one for one in each if self.makes(one)] or each
+                found[name] = [one for one in made if self._may_fill(one)] or made
         return found
+
+    def _may_fill(self, declared: Declaration) -> bool:
+        """False for the field of a class that none of its parsers is given."""
+        return declared.kind is not Kind.FIELD or any(
+            name == declared.owner for _, name in self.parsed_classes
+        )
+
+    @cached_property
+    def parsed_classes(self) -> tuple[tuple[Place, str], ...]:
+        """The classes of settings that are given to parsers: `HfArgumentParser((A, B))`."""
+        return tuple(
+            (file.text.place(file.span_of(call)), node.id)
+            for parser in _PARSERS
+            for file, call in self.calls(parser)
+            for node in walk(call)
+            if isinstance(node, ast.Name)
+        )
 
     @cached_property
     def with_constants(self) -> tuple[ParsedPython, ...]:

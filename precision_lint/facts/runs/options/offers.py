@@ -16,7 +16,6 @@ from precision_lint.facts.runs.code.sinks import Sink, sinks
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.written.defaults import parsed_classes
 from precision_lint.facts.runs.written.domains import Domain, Value, domains
 from precision_lint.facts.runs.written.refusals import refusals
 from precision_lint.model.finding import Place
@@ -227,7 +226,7 @@ def _of_parsed_classes(program: Program) -> Iterator[Offer]:
     """The options that a framework's own class of arguments gives to a command line."""
     seen = set()
     is_handed_on = program.project.reaches(program.path, _TRAINERS)
-    for place, name in parsed_classes(program) if is_handed_on else ():
+    for place, name in program.parsed_classes if is_handed_on else ():
         for framework in called(name):
             for option, precision in offered_switches(framework):
                 if precision not in seen:

@@ -1,0 +1,87 @@
+"""The dtype that the options of a run choose for the weights of a model.
+
+`torch.float16 if args.fp16 else (torch.bfloat16 if args.bf16 else torch.float32)` is bfloat16 in a
+run with `--bf16 True`.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+
+from precision_lint.facts.amp.parsed_arguments import ParsedArguments, parsed_arguments
+from precision_lint.facts.amp.plain_runs import PlainRun
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.origin import Origin
+from precision_lint.facts.settings.chosen_expressions import Choosing
+from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.finding import Related
+from precision_lint.model.frozen import frozen
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import last_name
+from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.python.truth import truth
+
+_SWITCHES = frozenset({"fp16", "bf16"})
+_OFF_BY_DEFAULT = frozenset({"TrainingArguments", "Seq2SeqTrainingArguments"})
+"""Classes of transformers whose switches are off (5.23); `bf16` of TRL's is on (1.16)."""
+_TRUE = frozenset({"true", "1", "yes", "y", "t"})
+_FALSE = frozenset({"false", "0", "no", "n", "f"})
+"""What HfArgumentParser takes for a switch (transformers 5.23)."""
+
+
+@frozen
+class ChosenDtype:
+    """A dtype, and the command whose options choose it."""
+
+    dtype: str
+    command: Related
+
+
+def chosen_dtype(
+    origin: Origin, run: PlainRun, parsed: ParsedArguments, file: PythonFile
+) -> ChosenDtype | None:
+    """The dtype that the choice around an origin comes to in a run; None if that is not known, or
+    if no command starts the run.
+    """
+    is_own = origin.source.path == file.text.path
+    module = file if is_own else file.project.module(origin.source.path)
+    named = None if module is None else module.node_at(origin.span)
+    if module is None or named is None:
+        return None
+    holds = partial(_holds, run=run, parsed=parsed, module=module, file=file)
+    key = partial(_key, run=run, module=module)
+    syntax = syntax_tree(module)
+    chosen = Choosing(syntax, lambda test: truth(test, holds), key).chosen(named)
+    dtype = None if chosen is None else ALIASES.get(last_name(chosen))
+    return None if dtype is None or run.place is None else ChosenDtype(dtype, run.place)
+
+
+def _holds(
+    part: ast.expr,
+    run: PlainRun,
+    parsed: ParsedArguments,
+    module: ParsedPython,
+    file: PythonFile,
+) -> bool | None:
+    if isinstance(part, ast.Attribute) and part.attr in _SWITCHES and module is file:
+        arguments = parsed_arguments(part.value, file, (parsed.library,))
+        if arguments is not None:
+            return _is_on(arguments.value(part.attr, run), parsed.library)
+    return run.truth(part, module)
+
+
+def _is_on(given: object, library: str) -> bool | None:
+    if given is None:
+        return False if library in _OFF_BY_DEFAULT else None
+    word = str(given).lower()
+    return True if word in _TRUE else False if word in _FALSE else None
+
+
+def _key(table: ast.Dict, run: PlainRun, module: ParsedPython) -> object:
+    """The name that is looked up in a table where it stands: `{…}[args.dtype]`."""
+    match syntax_tree(module).parent(table):
+        case ast.Subscript(value=looked_in, slice=key) if looked_in is table:
+            known = run.value(key, module)
+            return None if known is None else known.value
+    return None
