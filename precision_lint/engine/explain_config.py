@@ -23,6 +23,7 @@ from precision_lint.engine.explained import (
     explained_run,
 )
 from precision_lint.facts.frameworks.reading import EffectiveConfig
+from precision_lint.facts.frameworks.recognition import found_by_end
 from precision_lint.facts.frameworks.runs import runs
 from precision_lint.facts.frameworks.sources import (
     CallSource,
@@ -200,10 +201,13 @@ def _by_keys_alone(readings: Iterable[EffectiveConfig]) -> Iterator[Unread]:
 
 
 def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
-    """The run, with why nobody reads its file; of a file that no launch gives to anybody, whether
-    any file names it, and of one that its keys alone give to a program, by which word that takes
-    it.
+    """The run, with the program that the end of its path says, and why nobody reads its file; of a
+    file that no launch gives to anybody, whether any file names it, and of one that its keys alone
+    give to a program, by which word that takes it.
     """
+    started = launch_of(run.source)
+    if started is not None:
+        run = replace(run, program_at=found_by_end(started, run.file, facts))
     if (in_vain := named_in_vain(run, facts)) is not None:
         return replace(run, in_vain=in_vain)
     source = run.source
@@ -212,7 +216,7 @@ def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
     if isinstance(source, CallSource) and source.launch is None and source.code is not run.file:
         chosen_by = choice_of(run.file.text.path, source.code.text.path, facts)
         run = replace(run, chosen_by=chosen_by)
-    is_alone = kind_of(run.file.text.path) in FORMATS and launch_of(source) is None
+    is_alone = kind_of(run.file.text.path) in FORMATS and started is None
     naming = naming_of(run.file, facts) if is_alone else "files"
     if naming == "files":
         return run

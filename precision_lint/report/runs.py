@@ -205,6 +205,8 @@ def head(explained: Explained, report: Report) -> str:
     release = _release(explained)
     version = f" ({framework.library} {release})" if release else ""
     started = _started(explained.program, report)
+    if (program := explained.reading.program_at) is not None:
+        started += f" ({report.relative(program)}, by the end of its path)"
     if explained.reader is not None:
         reading = explained.reading
         perhaps = "perhaps " if reading.is_by_keys and not reading.taken_by else ""
@@ -403,7 +405,8 @@ def _record(explained: Explained) -> dict[str, object]:
         "library": framework.library,
         "version": _release(explained) or None,
         "program": explained.program or None,
-        "reader": os.path.abspath(explained.reader) if explained.reader else None,
+        "program_by_its_end": _path_record(reading.program_at),
+        "reader": _path_record(explained.reader),
         "only_if": explained.only_if or None,
         "by_keys": reading.is_by_keys,
         "named_nowhere": reading.is_unnamed,
@@ -451,6 +454,10 @@ def _record(explained: Explained) -> dict[str, object]:
             if unused.reference.written and unused.why.written
         ],
     }
+
+
+def _path_record(path: Path | None) -> str | None:
+    return os.path.abspath(path) if path is not None else None
 
 
 def _reason_record(why: Related | None) -> dict[str, object] | None:

@@ -66,7 +66,8 @@ class EffectiveConfig:
     program is not seen to make what reads it. `taken_by` is the word of its command line by
     which a program gets any such file, where only its keys say that it is for that program, and
     `chosen_by` the word that makes Hydra compose it, for the program it is `read_by` if that is
-    the only one that is known.
+    the only one that is known. `program_at` is the started program, if only the end of the path
+    that the command has says which one that is.
     """
 
     framework: Framework
@@ -82,6 +83,7 @@ class EffectiveConfig:
     taken_by: str = ""
     chosen_by: str = ""
     read_by: Path | None = None
+    program_at: Path | None = None
     in_vain: Related | None = None
     """Why nobody reads the file, although something names it."""
 

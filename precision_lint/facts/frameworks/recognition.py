@@ -6,6 +6,7 @@ one framework extends another, and both could read it, it is the more special on
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +31,7 @@ from precision_lint.source.config.options import options
 from precision_lint.source.config.python_settings import python_settings
 from precision_lint.source.config.settings_tree import Mapping, Scalar, mappings
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.shell.words import UNKNOWN
 
 _PARSERS = (
     r"\bargparse\b|\b(?:Hf)?ArgumentParser\(|\bsimple_parsing\b|\bjsonargparse\b|\bpyrallis\b|\bdraccus\b"
@@ -326,6 +328,17 @@ def program_of(started: Launch, file: ParsedConfig, project: Recording) -> Path 
     if " " in started.program:  # a tool with its subcommand
         return None
     return project.config_files.program(started.program, file.text.path, started.directory)
+
+
+def found_by_end(started: Launch, file: ParsedConfig, project: Recording) -> Path | None:
+    """The program that a command starts, if only the end of its path says which one that is."""
+    _, unknown, rest = started.program.rpartition(UNKNOWN)
+    inside = os.path.isabs(rest) and project.root in Path(os.path.normpath(rest)).parents
+    if not os.path.isabs(rest) or (inside and not unknown):
+        return None
+    if unknown and project.config_files.find(rest.lstrip("/"), file.text.path) is not None:
+        return None
+    return program_of(started, file, project)
 
 
 def _is_refuted(framework: Framework, program: Path | None, project: Recording) -> bool:

@@ -43,6 +43,11 @@ _DEFAULTS = regex(rb"^defaults:[ \t]*(?:#.*)?\r?\n((?:[ \t]*(?:[-#].*)?\r?\n)+)"
 _DEFAULTS_IN_A_ROW = regex(rb"^defaults:[ \t]*(\[[^]]*\]|[\w./-]+)", re.MULTILINE)
 """`defaults: [model, _self_]`, and `defaults: base.yaml` of NeMo RL."""
 _NAMED = regex(rb"[\w.-]+")
+_GENERAL = (
+    "train", "main", "run", "eval", "test", "infer", "finetune", "sft", "model", "predict", "demo",
+    "pretrain", "generate",
+)  # fmt: skip
+"""What the words start with in the names that programs of many projects have."""
 _MAX_SOURCED = 16
 """Files that one script takes over."""
 
@@ -205,23 +210,41 @@ class ConfigFiles:
 
     def _started_elsewhere(self, name: str, near: Path) -> Path | None:
         """A program for which a script does not say from where it is started: below a folder that
-        only run time knows (`$ROOT/train.py`), or the only one whose path ends so, as that of
-        `python -m package.train` with `src` on the path of Python.
+        only run time knows (`$ROOT/train.py`), by its path on another machine, or the only one
+        whose path ends so, as that of `python -m package.train` with `src` on the path of Python.
         """
         _, unknown, rest = name.rpartition("\0")
-        if unknown:
-            return self.find(rest.lstrip("/"), near) if rest.startswith("/") else None
-        parts = [part for part in name.split("/") if part != "."]
-        if len(parts) < 2 or ".." in parts or os.path.isabs(name):
+        if unknown and not rest.startswith("/"):
             return None
-        question = ("ending", "/".join(parts))
-        note(question)
-        found = apart(lambda: self.ending(*question[1:]))
+        if unknown:
+            return self.find(rest.lstrip("/"), near) or self._by_end(rest)
+        if os.path.isabs(name):
+            return self._by_end(os.path.normpath(name))
+        parts = [part for part in name.split("/") if part != "."]
+        if len(parts) < 2 or ".." in parts:
+            return None
+        found = self._all_ending("/".join(parts))
         if not found and len(parts) > 2:  # from the folder around the project
             inside = self.project.root / Path(*parts[1:])
             note(("is_file", inside))
             return inside if disk.is_file(inside) else None
         return found[0] if len(found) == 1 else None
+
+    def _by_end(self, path: str) -> Path | None:
+        """The only program whose path ends like one on another machine, from a folder on. Many
+        programs are `train.py` in a folder `src`: the name has to say more than that.
+        """
+        *folders, name = (part for part in path.split("/") if part)
+        is_general = all(word.startswith(_GENERAL) for word in Path(name).stem.lower().split("_"))
+        if not folders or is_general or len(self._all_ending(name)) > 1:
+            return None
+        found = self._all_ending(f"{folders[-1]}/{name}")
+        return found[0] if found else None
+
+    def _all_ending(self, name: str) -> Sequence[Path]:
+        question = ("ending", name)
+        note(question)
+        return apart(lambda: self.ending(name))
 
     def ending(self, name: str) -> Sequence[Path]:
         """The Python files whose paths end with a relative path."""

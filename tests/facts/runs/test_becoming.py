@@ -90,6 +90,31 @@ def test_what_is_said_of_other_ways(code: str, setting: str, value: str, tmp_pat
     assert f"  {value} (argument of Engine(" in explained(tmp_path, code, setting)
 
 
+CALLED = "if cfg.fp16:\n    plugins.append(Engine(dtype='16-mixed'))"
+CALLED_ELSE = "if cfg.fp32:\n    pass\nelse:\n    Engine(dtype='16-mixed')"
+REGION = (
+    "if cfg.fp32:\n    pass\nelse:\n    with torch.autocast('cuda', torch.float16):\n        step()"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "setting", "value"),
+    [
+        (CALLED, "fp16: true", "16-mixed (argument of Engine(dtype=)"),
+        (CALLED, "fp16: false", "not used (argument of Engine(dtype=)"),
+        (CALLED_ELSE, "fp32: false", "16-mixed (argument of Engine(dtype=)"),
+        (CALLED_ELSE, "fp32: true", "not used (argument of Engine(dtype=)"),
+        ("if cfg.fp16:\n    model.half()", "fp16: true", "float16 (cast of model"),
+        ("if cfg.fp16:\n    model.half()", "fp16: false", "not used (cast of model"),
+        (REGION, "fp32: true", "off (autocast"),
+    ],
+)
+def test_a_switch_is_no_value_of_what_it_turns_on(
+    code: str, setting: str, value: str, tmp_path: Path
+) -> None:
+    assert f"  {value}" in explained(tmp_path, code, setting)
+
+
 OPTION = """\
 import argparse
 import torch

@@ -71,6 +71,50 @@ def test_a_program_that_the_script_writes(name: str, tmp_path: Path) -> None:
     assert "by its options" not in out
 
 
+@pytest.mark.parametrize(
+    ("started", "program"),
+    [
+        ("/data/me/pack_x/src/tune_words.py", "lib/src/tune_words.py"),
+        ("/src/tune_words.py", "lib/src/tune_words.py"),
+        ("$SCRATCH/src/tune_words.py", "lib/src/tune_words.py"),
+        ("/data/me/pack_x/src/../tune_words.py", "lib/pack_x/tune_words.py"),
+    ],
+)
+def test_a_program_by_the_end_of_its_path(started: str, program: str, tmp_path: Path) -> None:
+    root = project(tmp_path, {"run.sh": f"python {started} {WORDS}", program: TRAIN})
+    out = run("explain-config", "run.sh", cwd=root).out
+    assert f"({program}, by the end of its path)\n" in out
+    assert "by its options" not in out
+
+
+@pytest.mark.parametrize(
+    ("started", "programs"),
+    [
+        ("/data/me/src/tune_words.py", ["lib/tools/tune_words.py"]),
+        ("/data/me/src/tune_words.py", ["a/src/tune_words.py", "b/src/tune_words.py"]),
+        ("/data/me/src/tune_words.py", ["a/src/tune_words.py", "b/tune_words.py"]),
+        ("/data/me/src/train.py", ["lib/src/train.py"]),
+        ("/data/me/src/run_sft.py", ["lib/src/run_sft.py"]),
+        ("/tune_words.py", ["lib/src/tune_words.py"]),
+        ("$ROOT$NAME/tune_words.py", ["lib/src/tune_words.py"]),
+        ("${ROOT}src/tune_words.py", ["lib/src/tune_words.py"]),
+    ],
+)
+def test_an_end_that_may_be_that_of_another_program(
+    started: str, programs: list[str], tmp_path: Path
+) -> None:
+    files = {"run.sh": f"python {started} {WORDS}", **dict.fromkeys(programs, TRAIN)}
+    out = run("explain-config", "run.sh", cwd=project(tmp_path, files)).out
+    assert "by its options" in out
+    assert "by the end" not in out
+
+
+def test_a_program_below_an_unknown_folder_that_is_where_the_path_says(tmp_path: Path) -> None:
+    files = {"run.sh": f"python $ROOT/src/tune_words.py {WORDS}", "src/tune_words.py": TRAIN}
+    out = run("explain-config", "run.sh", cwd=project(tmp_path, files)).out
+    assert "Hugging Face Trainer, started as …/src/tune_words.py\n" in out
+
+
 def test_a_tool_is_known_by_its_name(tmp_path: Path) -> None:
     out = explained(tmp_path, "trl sft --model_name_or_path m --dataset_name d --bf16\n")
     assert "TRL" in out
@@ -82,3 +126,11 @@ def test_where_it_is_said_in_json(tmp_path: Path) -> None:
     found = json.loads(run("explain-config", "--output-format", "json", cwd=root).out)
     rows = {one["program"]: one["by_options"] for one in found}
     assert rows == {"a.py": True, "b.py": False}
+    assert {one["program_by_its_end"] for one in found} == {None}
+
+
+def test_the_end_of_a_path_in_json(tmp_path: Path) -> None:
+    files = {"run.sh": f"python /opt/src/tune_words.py {WORDS}", "lib/src/tune_words.py": TRAIN}
+    root = project(tmp_path, files)
+    (found,) = json.loads(run("explain-config", "--output-format", "json", cwd=root).out)
+    assert found["program_by_its_end"] == str(root / "lib/src/tune_words.py")

@@ -21,6 +21,8 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
+NOT_USED = "not used"
+"""What a value is for a place to which no run with it comes."""
 _LIBRARIES = frozenset({"torch", "np", "numpy", "jnp", "jax", "tf", "mx"})
 _MOST_TRIED = 400
 """Steps of all ways to one place."""
@@ -70,9 +72,7 @@ class _NotTaken(Exception):
 
 
 def become(ways: Sequence[Way], value: object) -> Become | None:
-    """What a value comes to at a place that some ways lead to; None if nothing changes it, or if
-    all ways are for other values.
-    """
+    """What a value comes to at a place that some ways lead to; None if nothing changes it."""
     if not any(ways):
         return None
     is_name = names_precision(value)
@@ -96,8 +96,8 @@ def become(ways: Sequence[Way], value: object) -> Become | None:
         return Become(
             by=ast.unparse(step.whole.test if isinstance(step.whole, ast.If) else step.whole)
         )
-    if not distinct and not found and not is_name and not any(map(_has_place, ways)):
-        return Become("not used")  # a branch that it does not take would give something
+    if not found and not is_name:
+        return Become(NOT_USED)  # a branch that it does not take would give something, or has it
     return Become(next(iter(distinct.values()))) if distinct else None
 
 
@@ -105,11 +105,6 @@ def _is_of_condition(node: ast.AST, way: Way) -> bool:
     """True for the condition of an `if` on a way, and for what stands in it."""
     tests = (step.whole.test for step in way if isinstance(step.whole, ast.If))
     return any(each is node for test in tests for each in walk(test))
-
-
-def _has_place(way: Way) -> bool:
-    """True if a place is in the branch itself that a condition decides."""
-    return any(step.has_place for step in way)
 
 
 def _says_more(value: object) -> bool:

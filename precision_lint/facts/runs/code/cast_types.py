@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 
-from precision_lint.facts.runs.code.becoming import Become, made_of
+from precision_lint.facts.runs.code.becoming import NOT_USED, Become, made_of
 from precision_lint.facts.runs.code.torch_sinks import TorchPlace
 from precision_lint.facts.runs.code.ways import cast_by
 from precision_lint.facts.settings.vocabulary import names_precision
@@ -18,6 +18,8 @@ def made_at(place: TorchPlace, become: Become) -> str:
     """What a place gets of a value, as people write it: `bfloat16` where a switch turns on
     `model.to(torch.bfloat16)`.
     """
+    if become.value == NOT_USED and place.kind not in ("argument", "cast", "weights"):
+        return "off"
     is_turned_on = become.value is True and not become.by
     return (type_of(place) or _argument(place) if is_turned_on else "") or made_of(become)
 
