@@ -110,9 +110,14 @@ def _parsed_in(file: ParsedPython) -> Iterator[ast.expr]:
             continue
         is_parser = _PARSERS.fullmatch(callee_name(node)) is not None
         if is_parser or qualified(node.func, names) in _FILLING:
-            named = (each.value for each in node.keywords if each.arg in _NAMED)
-            for given in (*node.args[:1], *named):
-                yield from _classes(given, file)
+            yield from classes_given(node, file)
+
+
+def classes_given(parser: ast.Call, file: ParsedPython) -> Iterator[ast.expr]:
+    """The classes that a parser is made for."""
+    named = (each.value for each in parser.keywords if each.arg in _NAMED)
+    for given in (*parser.args[:1], *named):
+        yield from _classes(given, file)
 
 
 def _classes(given: ast.expr, file: ParsedPython) -> Iterator[ast.expr]:

@@ -20,6 +20,7 @@ from precision_lint.facts.runs.code.becoming import shown
 from precision_lint.facts.runs.code.written_down import RECORDING
 from precision_lint.facts.runs.in_vain.never_named import given_in, naming_of
 from precision_lint.facts.runs.in_vain.own_sections import in_own_section
+from precision_lint.facts.runs.in_vain.refused_files import refused
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.options.never_read import declared_in_vain, is_read_elsewhere
 from precision_lint.facts.runs.readers.readers import readers
@@ -62,6 +63,8 @@ def named_in_vain(run: EffectiveConfig, project: Recording) -> Related | None:
 
 
 def _named_in_vain(file: ParsedConfig, project: Recording) -> Related | None:
+    if (why := refused(file, project)) is not None:
+        return why
     path, files = file.text.path, project.config_files
     if readers(file, project):
         return None
