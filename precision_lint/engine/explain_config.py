@@ -220,7 +220,12 @@ def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
     naming = naming_of(run.file, facts) if is_alone else "files"
     if naming == "files":
         return run
-    return replace(run, is_unnamed=naming == "nothing", is_described=naming == "texts")
+    return replace(
+        run,
+        is_unnamed=naming == "nothing",
+        is_described=naming == "texts",
+        is_output=naming == "writers",
+    )
 
 
 def _untaken(path: Path, known: Set[tuple[Path, Span]], facts: Recording) -> Iterator[Unread]:

@@ -39,6 +39,7 @@ _BY_KEYS = ", by its keys: "
 _NOT_GIVEN = "no program is seen to give them to it"
 _UNNAMED = "no file of the project names it"
 _DESCRIBED = "only pages and comments name it"
+_OUTPUT = "only what writes it names it"
 _BY_HAND = ", only a run that is started by hand gets it"
 _BY_OPTIONS = ", by its options: "
 _ELSEWHERE = "the program is not where the command looks for it"
@@ -93,10 +94,12 @@ def signature(explained: Explained) -> tuple[object, ...]:
         reading.is_by_keys,
         reading.is_unnamed,
         reading.is_described,
+        reading.is_output,
         reading.is_by_options,
         reading.is_unread,
         reading.taken_by,
         bool(reading.chosen_by),
+        reading.unless,
         reading.in_vain,
     )
 
@@ -186,7 +189,7 @@ def _given_by(explained: Explained) -> str:
     """
     reading = explained.reading
     naming = _DESCRIBED if reading.is_described else ""
-    naming = _UNNAMED if reading.is_unnamed else naming
+    naming = _UNNAMED if reading.is_unnamed else _OUTPUT if reading.is_output else naming
     if not reading.is_by_keys or explained.reader is not None:
         return (
             f"; {naming}{_BY_HAND}"
@@ -213,6 +216,8 @@ def head(explained: Explained, report: Report) -> str:
         given = f" if its {reading.taken_by} names it" if reading.taken_by else ""
         given += f" with `{reading.chosen_by}`" if reading.chosen_by else ""
         started = f", {perhaps}read by {report.relative(explained.reader)}{given}"
+    if explained.reading.unless:
+        started += f", unless {cut(explained.reading.unless)} says otherwise"
     if explained.only_if:
         started += ONLY_IF + cut(explained.only_if)
     return report.ink.visible(f"{where}: {framework.name}{version}{started}")
@@ -408,9 +413,11 @@ def _record(explained: Explained) -> dict[str, object]:
         "program_by_its_end": _path_record(reading.program_at),
         "reader": _path_record(explained.reader),
         "only_if": explained.only_if or None,
+        "unless": reading.unless or None,
         "by_keys": reading.is_by_keys,
         "named_nowhere": reading.is_unnamed,
         "named_in_texts_alone": reading.is_described,
+        "named_where_written_alone": reading.is_output,
         "by_options": reading.is_by_options,
         "unread_by_program": reading.is_unread,
         "taken_by": reading.taken_by or None,

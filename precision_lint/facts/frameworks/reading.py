@@ -61,13 +61,14 @@ class EffectiveConfig:
     `fallbacks` fills what its own source leaves open, the strongest first. `is_open` says that
     something unknown may set the settings that are absent here, `is_by_keys` that nothing but what
     is in the file shows who reads it, `is_unnamed` that no file of the project names it either,
-    `is_described` that pages and comments alone name it, `is_by_options` that only the options of a
-    command show who reads them, as its program is not in the project, and `is_unread` that the
-    program is not seen to make what reads it. `taken_by` is the word of its command line by
-    which a program gets any such file, where only its keys say that it is for that program, and
-    `chosen_by` the word that makes Hydra compose it, for the program it is `read_by` if that is
-    the only one that is known. `program_at` is the started program, if only the end of the path
-    that the command has says which one that is.
+    `is_described` that pages and comments alone name it, `is_output` that nothing else names it but
+    what writes it, `is_by_options` that only the options of a command show who reads them, as its
+    program is not in the project, and `is_unread` that the program is not seen to make what reads
+    it. `taken_by` is the word of its command line by which a program gets any such file, where only
+    its keys say that it is for that program, and `chosen_by` the word that makes Hydra compose it,
+    for the program it is `read_by` if that is the only one that is known. `program_at` is the
+    started program, if only the end of the path that the command has says which one that is.
+    `unless` is a word of the command that stands for others which only run time knows.
     """
 
     framework: Framework
@@ -78,12 +79,14 @@ class EffectiveConfig:
     is_by_keys: bool = False
     is_unnamed: bool = False
     is_described: bool = False
+    is_output: bool = False
     is_by_options: bool = False
     is_unread: bool = False
     taken_by: str = ""
     chosen_by: str = ""
     read_by: Path | None = None
     program_at: Path | None = None
+    unless: str = ""
     in_vain: Related | None = None
     """Why nobody reads the file, although something names it."""
 

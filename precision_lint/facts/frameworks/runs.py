@@ -75,6 +75,8 @@ from precision_lint.source.config.settings_tree import Mapping, Opaque, mappings
 from precision_lint.source.shell.words import UNKNOWN, Text
 
 _MAX_SECTIONS = 60
+_OF_SCRIPT = regex(r"\$\{?[@*\d]")
+"""`"$@"`, `${1:-}`."""
 _MAX_DEPTH = 4  # script, launcher's file, DeepSpeed's file; one to spare
 _MAX_REFERRING = 64  # scripts that start from one file
 _MAX_LAUNCHES = 64  # of programs of the project, by one script
@@ -145,6 +147,17 @@ def environment(
     if opened is not None:
         return linker.opening(program, file, opened)
     return RunEnvironment(program, file, started, linker.composition)
+
+
+def _unknown_words(started: Launch, file: ParsedConfig) -> str:
+    """The word of a launch that stands for words which only run time knows, if there is one. What a
+    script is given itself is none: it is started without any.
+    """
+    for word in started.words:
+        said = file.text[word.span].strip("\"'") if word.elsewhere is None else ""
+        if word.text == UNKNOWN and said.startswith("$") and not _OF_SCRIPT.match(said):
+            return said
+    return ""
 
 
 def _has_known_words(run: EffectiveConfig, started: Sequence[EffectiveConfig]) -> bool:
@@ -533,6 +546,7 @@ class _Linker:
         run = RunEnvironment(self.program_at(path), file, started, self.composition)
         found = configuration(run)
         config = self.part(found) if found else None
+        unless = _unknown_words(started, file)
         for reading in self.readings(config) if config else ():
             source, framework = reading.source, reading.framework
             if not isinstance(source, MappingSource):
@@ -545,7 +559,8 @@ class _Linker:
                 slugs = {one.slug for one in kin}
                 is_by_keys = not any(one.framework.slug in slugs for one in called or ())
                 words = OverrideSource(file, framework, started.words, started, section=section)
-                yield EffectiveConfig(framework, words, fallbacks=(reading,), is_by_keys=is_by_keys)
+                whole = EffectiveConfig(framework, words, fallbacks=(reading,), unless=unless)
+                yield replace(whole, is_by_keys=is_by_keys)
 
     def unlaunched(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """The same for the programs with a file that no script starts."""

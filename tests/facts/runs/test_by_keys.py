@@ -59,6 +59,40 @@ def test_words_for_hydra_that_are_not_seen_to_get_to_the_trainer(tmp_path: Path)
     assert f"Lightning, started as run.py, {BY_KEYS}" in out
 
 
+def of_words(folder: Path, script: str) -> str:
+    files = {"config/main.yaml": FILE, "run.py": PROGRAM.format("pl.Trainer(**cfg.trainer)")}
+    return run("explain-config", cwd=project(folder, files | {"run.sh": script})).out
+
+
+@pytest.mark.parametrize(
+    ("script", "word"),
+    [
+        ('mapfile -t MORE < <(make_words)\npython run.py "${MORE[@]}"\n', "${MORE[@]}"),
+        ('read -ra MORE < words\npython run.py seed=1 ${MORE[@]} "$@"\n', "${MORE[@]}"),
+        ("MORE=$(make_words)\npython run.py seed=1 $MORE\n", "$MORE"),
+    ],
+)
+def test_words_for_hydra_that_are_not_known(script: str, word: str, tmp_path: Path) -> None:
+    assert f"Lightning, started as run.py, unless {word} says otherwise\n" in of_words(
+        tmp_path, script
+    )
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'python run.py seed=1 "$@"\n',
+        "python run.py seed=1 $1 ${2} ${3:-}\n",
+        "python run.py seed=$SEED\n",
+        "NAME=$(date)\npython run.py name=$NAME\n",
+        'MORE=(seed=2)\npython run.py "${MORE[@]}"\n',
+        "python run.py trainer.precision=32\n",
+    ],
+)
+def test_words_for_hydra_that_are_known_or_not_given(script: str, tmp_path: Path) -> None:
+    assert "Lightning, started as run.py\n" in of_words(tmp_path, script)
+
+
 SECTION = (
     "training:\n  learning_rate: 1.0e-5\n  num_train_epochs: 1\n  save_steps: 5\n  bf16: true\n"
 )

@@ -2,7 +2,9 @@
 
 A name may be put together, `f"zero{stage}.json"`, a folder may be named and a file in it chosen
 later, and what lists a folder opens all that is in it. Each of these counts as naming a file.
-What pages and comments say of a file gives it to nothing, but for commands in them.
+What pages and comments say of a file gives it to nothing, but for commands in them, and neither
+does what only writes it. A file that says so itself is the output of a script: who takes files from
+its folder need not mean that one.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.text.comments import without_comments
 from precision_lint.source.text.text import SourceText
 
-Naming: TypeAlias = Literal["nothing", "texts", "files"]
-"""What names a configuration: no file, pages and comments alone, or code, scripts and others."""
+Naming: TypeAlias = Literal["nothing", "texts", "writers", "files"]
+"""What names a configuration: no file, pages and comments alone, what writes it as well, or code,
+scripts and others.
+"""
 _MOST_FILES = 3_000
 _LONGEST_NAME = 120
 _NEAR = 200
@@ -33,6 +37,15 @@ _GIVEN = r"(?:(?<![\w/-])--?\w[\w-]*|\.(?:py|sh)\b[^\n]*|=)[ \t=]*[\"'`]?[\w./-]
 _BUILDING = frozenset({"setup.py", "setup.cfg", "pyproject.toml"})
 _LEFT_OUT = regex(r"\bexclude[ \t]*=[ \t]*\[[^\]]*\]")
 """The folders that a package is made without."""
+_HEAD = regex(r"\A(?:[ \t]*(?:#[^\n]*)?\n)+")
+_GENERATED = regex(r"\bgenerated?\b[^\n]*?([\w-]+\.(?:py|sh))\b", re.IGNORECASE)
+"""What the head of a file says of the script that makes it."""
+_WRITTEN = (
+    r"(?:>>?|\btee(?:[ \t]+-a)?)[ \t]*[\"']?[^\s\"'|;&<>]*{}",
+    r"\bopen\([^()\n]*{}[\"'],[ \t]*(?:mode=)?[\"'][wax]",
+    r"\b(?:save|dump|write\w*)\([^()\n]*{}",
+)
+"""How scripts and code write a file of a name."""
 _LETTER = regex(r"[^\W_]")
 _HEADING = regex(r"^[ \t]*#[^\n]*", re.MULTILINE)
 """Of a page; in its code such a line is a comment."""
@@ -67,13 +80,32 @@ def _naming_of(path: Path, besides: frozenset[Path], project: Recording) -> Nami
     if not is_program or len(others) > _MOST_FILES:
         return "files"
     found: Naming = "nothing"
-    for other in (each for each in others if each not in besides):
+    writer = _writer_of(path, others, project)
+    for other in (each for each in others if each not in (*besides, writer)):
         text = _text(other, project)
-        if _may_name(text, other, path, project):
-            if not _only_describes(text, other, path, project):
-                return "files"
-            found = "texts"
-    return found
+        names = _may_name if writer is None else _has_stem
+        if not names(text, other, path, project):
+            continue
+        if _only_describes(text, other, path, project):
+            found = "texts" if found == "nothing" else found
+        elif names(_without_writing(text, path.name), other, path, project):
+            return "files"
+        else:
+            found = "writers"
+    return "writers" if writer is not None else found
+
+
+def _writer_of(path: Path, others: Sequence[Path], project: Recording) -> Path | None:
+    """The script of the project that makes a file, as the head of the file says."""
+    head = _HEAD.match(project.config_files.text(path))
+    name = _GENERATED.search(head[0]) if head is not None else None
+    return next((each for each in others if name is not None and each.name == name[1]), None)
+
+
+def _without_writing(text: str, name: str) -> str:
+    for pattern in _WRITTEN:
+        text = re.sub(pattern.format(re.escape(name)), "", text)
+    return text
 
 
 def _only_describes(text: str, other: Path, path: Path, project: Recording) -> bool:
