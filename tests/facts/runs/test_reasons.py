@@ -65,3 +65,45 @@ def test_a_class_of_a_library_may_have_the_option(home: str, expected: str, tmp_
     files |= {"settings.py": FIELDS} if home == "settings" else {}
     out = run("explain-config", cwd=project(tmp_path, files)).out
     assert f"--kind_dtype half (run.sh:1); no file that the program imports {expected}" in out
+
+
+SEVERAL = """\
+from transformers import HfArgumentParser
+from own import Data, Model, TuneTrainingArguments
+
+if __name__ == "__main__":
+    parsed = HfArgumentParser((Model, Data, TuneTrainingArguments)).parse_args_into_dataclasses()
+    start(*parsed)
+"""
+OWN = """\
+from dataclasses import dataclass
+from tunelib import LibraryArguments, LibraryData
+
+Data = LibraryData
+
+@dataclass
+class Model:
+    name: str = ""
+
+@dataclass
+class TuneTrainingArguments({base}):
+    weight: float = 1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "option", "classes"),
+    [
+        ("LibraryArguments", "--fp16 True", "TuneTrainingArguments"),
+        ("LibraryArguments", "--kind_dtype half", "Data or TuneTrainingArguments"),
+        ("object", "--fp16 True", "Data"),
+        ("Model", "--fp16 True", "Data"),
+    ],
+)
+def test_the_classes_that_may_have_an_option(
+    base: str, option: str, classes: str, tmp_path: Path
+) -> None:
+    files = {"train.py": SEVERAL, "own.py": OWN.format(base=base)}
+    files["run.sh"] = f"python train.py {option} --out_dir o\n"
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert f"mentions it; {classes}, which its parser fills, may have it\n" in out

@@ -33,6 +33,8 @@ _MENTIONED = regex(
     r"|\b(?:cli|parse)\(\s*(?:config_class\s*=\s*)?[A-Z]"
 )
 """How a call that fills classes looks; `ArgumentParser(description="…")` does not."""
+_PLAIN_BASES = frozenset({"object", "ABC", "Protocol", "Generic", "NamedTuple", "BaseModel"})
+"""What classes extend that gives them no fields."""
 _MOST_STEPS = 8
 """Bases, imports and other names from a class to that of a library."""
 _MOST_FILES = 60
@@ -41,7 +43,7 @@ _MOST_FILES = 60
 @frozen(slots=False)
 class Filled:
     """What a program fills: the frameworks of the classes that its parsers make, whether there are
-    any such classes, and their names where they are defined.
+    any such classes, and the names of those whose fields no table and no code of the project lists.
     """
 
     slugs: frozenset[str] = frozenset()
@@ -96,8 +98,26 @@ def _filled_by(path: Path, project: Recording) -> Filled:
             found = frameworks_of(node, file, project)
             is_parsed = is_parsed or found is not None
             slugs |= found or frozenset()
-            names.add(qualified(node, syntax_tree(file).names).rpartition(".")[2])
+            if _is_of_library(node, file, project, _MOST_STEPS):
+                names.add(qualified(node, syntax_tree(file).names).rpartition(".")[2])
     return Filled(slugs, is_parsed, frozenset(names))
+
+
+def _is_of_library(node: ast.expr, file: ParsedPython, project: Recording, steps: int) -> bool:
+    """True for a class of a library that no table describes, and for one that extends it."""
+    name = last_name(node)
+    if not steps or not name or name in _PLAIN_BASES:
+        return False
+    if called(qualified(node, syntax_tree(file).names).rpartition(".")[2]):
+        return False
+    paths = project.python_sources_matching(rf"(?m)^class[ \t]+{re.escape(name)}\b".encode())
+    home = project.module(paths[0]) if len(paths) == 1 else None
+    if home is None:
+        return not paths
+    owners = (each for each in home.tree.body if isinstance(each, ast.ClassDef))
+    owner = next((each for each in owners if each.name == name), None)
+    bases = owner.bases if owner is not None else ()
+    return any(_is_of_library(base, home, project, steps - 1) for base in bases)
 
 
 def _parsed_in(file: ParsedPython) -> Iterator[ast.expr]:

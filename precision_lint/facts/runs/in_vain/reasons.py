@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from precision_lint.facts.frameworks.called_scripts import script_of
-from precision_lint.facts.frameworks.recognition import called, program_of, readings
+from precision_lint.facts.frameworks.recognition import program_of, readings
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence
+from precision_lint.facts.frameworks.trainer_fields import TRAINER_FIELDS
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.code.filled_classes import filled_by
 from precision_lint.facts.runs.code.named_classes import foreign_class
@@ -26,6 +27,7 @@ from precision_lint.facts.runs.written.tools import tools_given
 from precision_lint.facts.runs.written.understood import Written, written_at
 from precision_lint.facts.runs.written.unread import Unread
 from precision_lint.facts.settings.given import normal
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import is_of_unread_format
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option
@@ -34,6 +36,7 @@ from precision_lint.source.shell.variables import Assigned
 from precision_lint.source.shell.words import UNKNOWN
 
 _MOST_CLASSES = 3
+_FOR_TRAINING = regex(r"Train\w*(?:Arg|Config|Option|Param)")
 _NO_CODE = "no Python file of the project mentions it"
 _NOT_IN_PROGRAM = "no file that the program imports mentions it"
 _NO_PROGRAM = "the program is not where the command looks for it"
@@ -171,7 +174,7 @@ def _reason(one: Occurrence, rest: Unread, project: Recording) -> str:
             if path is not None:
                 if _is_mentioned(one.name, path, project):
                     return ""
-                return _NOT_IN_PROGRAM + _of_library(path, project)
+                return _NOT_IN_PROGRAM + _of_library(one.name, path, project)
             if (script := script_of(rest.launch, rest.file, project)) is not None:
                 return _OF_SCRIPT % _shown(script, project)
             program = rest.launch.program
@@ -183,16 +186,14 @@ def _reason(one: Occurrence, rest: Unread, project: Recording) -> str:
     return ""
 
 
-def _of_library(program: Path, project: Recording) -> str:
+def _of_library(option: str, program: Path, project: Recording) -> str:
     """The classes of libraries that the parser of a program fills, and whose fields no table
-    lists: an option that no code of the project mentions is one of these.
+    lists: an option that no code of the project mentions is one of these. What the Trainer of
+    transformers has is one of the class that is for training, if there is one.
     """
-    names = [
-        name
-        for name in sorted(filled_by(program, project).names)
-        if not called(name)
-        if not project.python_sources_matching(rf"\bclass[ \t]+{re.escape(name)}\b".encode())
-    ]
+    names = sorted(filled_by(program, project).names)
+    if normal(option) in TRAINER_FIELDS:
+        names = [name for name in names if _FOR_TRAINING.search(name)] or names
     shown = " or ".join(names[:_MOST_CLASSES])
     return f"; {shown}, which its parser fills, may have it" if names else ""
 
