@@ -157,14 +157,15 @@ from transformers import HfArgumentParser, Trainer
 def main():
     parser = HfArgumentParser(ARGS)
     (args,) = parser.parse_yaml_file("a.yaml")
-    print(args.data, args.seed)
+    print(args.output_dir, args.seed)
 
 if __name__ == "__main__":
     main()
 """
 CLASSES = "from transformers import TrainingArguments\n{}\n"
 KEYS = (
-    "data: d\nseed: 1\nlearning_rate: 0.1\nsave_steps: 1\nlr_scheduler_type: cosine\nfp16: true\n"
+    "output_dir: d\nseed: 1\nlearning_rate: 0.1\nsave_steps: 1\n"
+    "lr_scheduler_type: cosine\nfp16: true\n"
 )
 
 
@@ -184,7 +185,7 @@ from transformers import AutoModel, HfArgumentParser, Trainer, TrainingArguments
 def main():
     parser = HfArgumentParser(TrainingArguments)
     (args,) = parser.parse_yaml_file(tool.path())
-    print(args.data, args.seed, args.learning_rate, args.save_steps, args.lr_scheduler_type)
+    print(args.output_dir, args.seed, args.learning_rate, args.save_steps, args.lr_scheduler_type)
     model = AutoModel.from_pretrained("m", torch_dtype=None if args.fp16 else "auto")
     Trainer(model, args)
 

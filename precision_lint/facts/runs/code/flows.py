@@ -36,6 +36,7 @@ from precision_lint.facts.runs.code.becoming import Become, Step, Way, become, w
 from precision_lint.facts.runs.code.entered import assigns_one_of, computed_in_both, entered
 from precision_lint.facts.runs.code.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.code.kept_scalers import without_kept
+from precision_lint.facts.runs.code.plain_records import is_plain_field
 from precision_lint.facts.runs.code.read_constants import reads_of_constant
 from precision_lint.facts.runs.code.replaced import put_in_place
 from precision_lint.facts.runs.code.sections_read import section_of
@@ -119,7 +120,7 @@ class Asked:
     argument, if that is known. `passed` are the functions and classes that do not run. A field of
     `classes` is read of what is seen to be an object of theirs only, and an option of a parser that
     other modules have as well in its `home` only. A constant is read where its `module` is
-    imported.
+    imported. `is_onward` says that the value was given to a call or assigned under this name.
     """
 
     name: str
@@ -133,6 +134,7 @@ class Asked:
     classes: frozenset[str] = frozenset()
     home: Path | None = None
     module: Path | None = None
+    is_onward: bool = False
 
 
 @frozen(slots=False)
@@ -166,8 +168,16 @@ def _key(place: TorchPlace) -> object:
 
 
 def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] | None:
-    """Where a program reads a setting; None if it is not seen to."""
-    return next(iter(_Flow(program)._starts(asked)), None)
+    """Where a program reads a setting, first of what is called settings; None if it is not seen
+    to.
+    """
+    reads = [*_Flow(program)._starts(asked)]
+    named = (read for read in reads if holds_settings(last_name(_holder_of(read[0]))))
+    return next(named, None) or next(iter(reads), None)
+
+
+def _holder_of(node: ast.expr) -> ast.expr:
+    return node.value if isinstance(node, ast.Attribute | ast.Subscript) else node
 
 
 @frozen(slots=False)
@@ -351,10 +361,12 @@ class _Flow:
         if name != "self":
             is_other_name = isinstance(holder, ast.Name) and self._names_settings(holder, file)
             is_holder = holds_settings(name) or name == asked.section or is_other_name
-            return is_holder or self._is_of_class(asked.name, holder, file)
+            return is_holder or self._is_of_class(asked, holder, file)
         syntax = syntax_tree(file)
         owner = next((one for one in syntax.around(holder) if isinstance(one, ast.ClassDef)), None)
-        return owner is not None and record(owner.name, self.program) is not None
+        if owner is None or record(owner.name, self.program) is None:
+            return False
+        return asked.is_onward or not is_plain_field(owner.name, asked.name, self.program)
 
     def _is_of_another_section(
         self, node: ast.expr, holder: ast.expr, asked: Asked, file: ParsedPython
@@ -378,7 +390,7 @@ class _Flow:
             for other in self.program.mentioning(section)
         )
 
-    def _is_of_class(self, name: str, holder: ast.expr, file: ParsedPython) -> bool:
+    def _is_of_class(self, asked: Asked, holder: ast.expr, file: ParsedPython) -> bool:
         """True for an object of a class of settings with such a field, or a section of that class:
         `config.training` of `training: TrainingConfig`.
         """
@@ -389,7 +401,11 @@ class _Flow:
             for other in self.program.mentioning(section)
             for owner in classes_of_sections(other).get(section, ())
         }
-        return any(self._is_field(name, each) for each in found.classes | sections)
+        return any(
+            self._is_field(asked.name, each)
+            and (asked.is_onward or not is_plain_field(each, asked.name, self.program))
+            for each in found.classes | sections
+        )
 
     def _names_settings(self, holder: ast.Name, file: ParsedPython) -> bool:
         """True for another name of settings: `short = self.training_settings`."""
@@ -558,7 +574,7 @@ class _Flow:
                 argument, function, home, None if makes_object(call) else (call, file)
             )
         if not functions and isinstance(argument, str) and self._is_field(argument, name):
-            yield from self._starts(Asked(argument))
+            yield from self._starts(Asked(argument, is_onward=True))
         if not functions and isinstance(argument, int):
             argument = self._name_of_parameter(argument, name, call)
         if is_telling(call, file) or not isinstance(argument, str):
@@ -675,13 +691,13 @@ class _Flow:
                 case ast.Attribute(value=ast.Name(id="self"), attr=name):
                     yield from self._of_self(name, target, file)
                     if self._is_of_settings(target, file):
-                        yield from self._starts(Asked(name))
+                        yield from self._starts(Asked(name, is_onward=True))
                 case ast.Attribute(value=holder, attr=name):
-                    yield from self._starts(Asked(name, last_name(holder)))
+                    yield from self._starts(Asked(name, last_name(holder), is_onward=True))
                 case ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=str(key))):
                     yield from self._spread(table, key, target, file)
                     if holds_settings(table):
-                        yield from self._starts(Asked(key, table))
+                        yield from self._starts(Asked(key, table, is_onward=True))
             if isinstance(target, ast.Subscript) and isinstance(statement, ast.Assign):
                 yield from self._tables.put(target, "", statement, file)
 
@@ -788,7 +804,7 @@ class _Flow:
                     call = syntax.parent(spread)
                     yield from unpacked(call, key, read, file)
                     if isinstance(call, ast.Call) and self._is_field(key, callee_name(call)):
-                        yield from self._starts(Asked(key))
+                        yield from self._starts(Asked(key, is_onward=True))
                 case ast.keyword() | ast.Assign():
                     yield from kept_for_loading(read, key, file)
 

@@ -14,7 +14,7 @@ from precision_lint.facts.frameworks.launches import Launch, launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.runs import runs
-from precision_lint.facts.frameworks.sources import MappingSource
+from precision_lint.facts.frameworks.sources import MappingSource, launch_of
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.code.becoming import shown
 from precision_lint.facts.runs.code.written_down import RECORDING
@@ -53,18 +53,19 @@ def named_in_vain(run: EffectiveConfig, project: Recording) -> Related | None:
     file = run.file
     if (why := in_own_section(run, project)) is not None:
         return why
-    if not isinstance(run.source, MappingSource) or file.python is not None:
+    if launch_of(run.source) is not None or file.python is not None:
         return None
     if file.around is not None or file.masked is not None:
         return None
-    path = file.text.path
+    path, files = file.text.path, project.config_files
+    why = files.once(("refused", path), lambda: refused(file, project))
+    if why is not None or not isinstance(run.source, MappingSource):
+        return why
     key = ("named in vain", path)
-    return project.config_files.once(key, lambda: _named_in_vain(file, project))
+    return files.once(key, lambda: _named_in_vain(file, project))
 
 
 def _named_in_vain(file: ParsedConfig, project: Recording) -> Related | None:
-    if (why := refused(file, project)) is not None:
-        return why
     path, files = file.text.path, project.config_files
     if readers(file, project):
         return None

@@ -126,7 +126,10 @@ def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recordi
             return f"{place}, line {put[0].lineno}, puts something else in its place"
         return f"{program} is not seen to read it"
     path, row = missed.read
-    return f"read in {_shown(path, project)}, line {row}; what for is not seen"
+    place = f"{_shown(path, project)}, line {row}"
+    if not missed.is_of_section:
+        return f"read in {place}; of which section is not seen"
+    return f"read in {place}; what for is not seen"
 
 
 def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:

@@ -71,6 +71,8 @@ class Missed:
 
     program: Path
     read: tuple[Path, int] | None
+    is_of_section: bool = True
+    """False if something of the name is read, and it is not seen of which section."""
 
 
 @frozen(slots=False)
@@ -139,11 +141,13 @@ class Purposes:
             if known is None or known.read is None:
                 passed = passed_over(chosen_texts(run), run.program)
                 found = first_read(replace(asked, passed=passed), run.program)
-                if found is None and asked.others:  # which section it is read of is not seen
+                is_of_section = found is not None or not asked.others
+                if not is_of_section:
                     found = first_read(Asked(asked.name, passed=passed), run.program)
                 at = (found[1].text.path, found[0].lineno) if found is not None else None
                 if known is None or at is not None:
-                    self.misses[written_at(one)] = Missed(run.program.path, at)
+                    missed = Missed(run.program.path, at, is_of_section or at is None)
+                    self.misses[written_at(one)] = missed
 
     def _of_classes(self, rest: Unread) -> Iterator[tuple[RunEnvironment, list[Use]]]:
         """What the classes that sections name have their settings for."""
