@@ -103,7 +103,7 @@ print(cfg.epochs, cfg.lr, cfg.data, cfg.model, cfg.seed)
 if __name__ == "__main__":
     Engine(cfg.part(sys.argv[2])).make()
 """
-MORE = "actor:\n  kind_dtype: bfloat16\n  path: a\nother:\n  kind_dtype: float32\n  port: 1\n  host: h\n"
+MORE = "actor:\n  kind_dtype: bfloat16\n  path: a\nother:\n  kind_dtype: float32\n  port: 1\n"
 
 
 @pytest.mark.parametrize(("file", "is_seen"), [(MORE, False), (MORE.partition("other")[0], True)])

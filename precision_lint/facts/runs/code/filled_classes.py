@@ -43,12 +43,14 @@ _MOST_FILES = 60
 @frozen(slots=False)
 class Filled:
     """What a program fills: the frameworks of the classes that its parsers make, whether there are
-    any such classes, and the names of those whose fields no table and no code of the project lists.
+    any such classes, their names where they are defined, and which of them have fields that no
+    table and no code of the project lists.
     """
 
     slugs: frozenset[str] = frozenset()
     is_parsed: bool = False
     names: frozenset[str] = frozenset()
+    of_libraries: frozenset[str] = frozenset()
 
 
 def filled_by(path: Path, project: Recording) -> Filled:
@@ -92,15 +94,17 @@ def _filled_by(path: Path, project: Recording) -> Filled:
     parts = [*program_of(path, project)][:_MOST_FILES]
     if not any(_MENTIONED.search(text(part)) for part in parts):
         return Filled()
-    slugs, is_parsed, names = frozenset[str](), False, set[str]()
+    slugs, is_parsed, names, of_libraries = frozenset[str](), False, set[str](), set[str]()
     for file in Program(path, project).files:
         for node in _parsed_in(file):
             found = frameworks_of(node, file, project)
             is_parsed = is_parsed or found is not None
             slugs |= found or frozenset()
+            name = qualified(node, syntax_tree(file).names).rpartition(".")[2]
+            names.add(name)
             if _is_of_library(node, file, project, _MOST_STEPS):
-                names.add(qualified(node, syntax_tree(file).names).rpartition(".")[2])
-    return Filled(slugs, is_parsed, frozenset(names))
+                of_libraries.add(name)
+    return Filled(slugs, is_parsed, frozenset(names), frozenset(of_libraries))
 
 
 def _is_of_library(node: ast.expr, file: ParsedPython, project: Recording, steps: int) -> bool:

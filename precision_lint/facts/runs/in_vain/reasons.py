@@ -194,7 +194,7 @@ def _of_library(option: str, program: Path, project: Recording) -> str:
     lists: an option that no code of the project mentions is one of these. What the Trainer of
     transformers has is one of the class that is for training, if there is one.
     """
-    names = sorted(filled_by(program, project).names)
+    names = sorted(filled_by(program, project).of_libraries)
     if normal(option) in TRAINER_FIELDS:
         names = [name for name in names if _FOR_TRAINING.search(name)] or names
     shown = " or ".join(names[:_MOST_CLASSES])
