@@ -33,6 +33,7 @@ from precision_lint.facts.runs.code.around_reads import (
     scope_of,
 )
 from precision_lint.facts.runs.code.becoming import Become, Step, Way, become, ways_back
+from precision_lint.facts.runs.code.built_tables import keys_built
 from precision_lint.facts.runs.code.entered import assigns_one_of, computed_in_both, entered
 from precision_lint.facts.runs.code.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.code.kept_scalers import without_kept
@@ -305,6 +306,8 @@ class _Flow:
                 is_section = is_section and (bool(callee_name(call)) or self._is_alone(call, key))
                 is_whole = not asked.section and not asked.others and holds_settings(key)
                 is_whole = is_whole and not section_of(holder, file)
+                built = keys_built(holder, file) if is_whole else None
+                is_whole = is_whole and (built is None or asked.name in built)
                 if not is_section and not (is_whole and takes_settings(call, file)):
                     continue
                 functions = self._functions(callee_name(call), call, file)
