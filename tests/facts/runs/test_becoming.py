@@ -200,3 +200,17 @@ def test_what_a_trainer_gets_and_the_weights_as_well(tmp_path: Path) -> None:
     assert "a.yaml: Hugging Face Trainer; no file of the project names it" in out
     assert "  compute  fp16 = true" in out
     assert "  float32 (weights of model, train.py:7)  a.yaml:6  fp16: true" in out
+
+
+@pytest.mark.parametrize("name", ["log_warning", "log_config", "warn_once", "print_rank_0"])
+def test_a_function_of_ones_own_that_tells_people(name: str, tmp_path: Path) -> None:
+    code = f"{name}('careful', precision='bf16' if cfg.fp16 else 'fp16')"
+    out = explained(tmp_path, code, "fp16: true")
+    assert "fp16: true" in out
+    assert f"argument of {name}" not in out
+
+
+@pytest.mark.parametrize("name", ["log_softmax", "log_prob", "logarithm", "warner", "printer"])
+def test_a_function_that_computes(name: str, tmp_path: Path) -> None:
+    code = f"{name}(x, dtype=torch.bfloat16 if cfg.fp16 else torch.float32)"
+    assert f"bfloat16 (argument of {name}(dtype=)" in explained(tmp_path, code, "fp16: true")

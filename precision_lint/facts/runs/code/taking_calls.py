@@ -25,6 +25,11 @@ _TELLING = frozenset({
     "option", "replace", "write", "append", "log_params", "dump", "dumps", "getattr", "partial",
 })  # fmt: skip
 """Callees that only say what the settings are, or keep them."""
+_TELLS = regex(
+    r"log_(?:warn\w*|info|debug|error|message|msg|metrics?|config\w*|args|event|once|summary"
+    r"|hyper\w*|param\w*|settings?)|(?:print|warn)_\w+|rank_?(?:0|zero)_(?:print|log|info|warn\w*)"
+)
+"""The same of a program's own: `log_warning(text, precision="bf16")`; `log_softmax` computes."""
 _NOTING = frozenset({
     "wandb", "mlflow", "neptune", "comet_ml", "swanlab", "clearml", "tensorboard", "tensorboardX",
     "loguru", "rich", "tqdm", "omegaconf", "yaml", "pandas", "click", "typer",
@@ -51,7 +56,8 @@ _OF_JAX = frozenset({"jax_default_matmul_precision", "jax_enable_x64"})
 def is_telling(call: ast.Call, file: ParsedPython) -> bool:
     """True for a call that only says what the settings are, or keeps them: no `SFTConfig(…)`."""
     name = callee_name(call)
-    return name in _TELLING or (holds_them(name) and not _is_of_framework(call, file))
+    is_named = name in _TELLING or _TELLS.fullmatch(name) is not None
+    return is_named or (holds_them(name) and not _is_of_framework(call, file))
 
 
 def holds_them(name: str) -> bool:
