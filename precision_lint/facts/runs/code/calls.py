@@ -181,13 +181,19 @@ def _of_taken(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
         for file, call in run.program.calls(name):
             ways = taking(qualified(call.func, syntax_tree(file).names))
             code = run.program.project.config_files.at(file.text.path) if ways else None
-            if code is None or reached(call, file, evaluator) is False:
+            state = reached(call, file, evaluator) if code is not None else False
+            if code is None or state is False:
                 continue
+            open_ones = undecided(call, file, evaluator) if state is None else ()
+            only_if = next((condition.shown for condition in open_ones), "")
             for framework, way in ways:
                 given = dict(_in_mapping(call, way.takes, framework, file, code, evaluator))
                 if any(not isinstance(one.origin, CodePlace) for one in given.values()):
                     span = file.span_of(call)
-                    source = CallSource(run.file, run.span or span, run.launch, given, code, span)
+                    place = run.span or span
+                    source = CallSource(
+                        run.file, place, run.launch, given, code, span, only_if=only_if
+                    )
                     yield EffectiveConfig(framework, source, is_open=True)
 
 

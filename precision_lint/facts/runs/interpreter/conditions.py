@@ -24,14 +24,16 @@ def chosen(value: Value, test: Known | None, body: ast.expr, orelse: ast.expr) -
 
 
 def connected(value: Value, is_or: bool, values: list[ast.expr]) -> Known | None:
-    """`a or b`, `a and b`: of comparisons, one that decides is enough."""
+    """`a or b`, `a and b`: of comparisons, one that decides is enough, and so is a part that is
+    false: `installed and config["use_deepspeed"]`.
+    """
     last: Known | None = None
     is_unknown = False
     for each in values:
         known = value(each)
         holds = truth(known)
         if known is None or holds is None:
-            if not _is_comparison(each):
+            if is_or and not _is_comparison(each):
                 return None
             is_unknown = True
             continue

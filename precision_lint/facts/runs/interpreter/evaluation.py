@@ -372,7 +372,13 @@ class Evaluator:
             found = inherited(node, owner, self.program)
         if not found or len(found) > MAX_CALLS:
             return None
-        return agreed([self.at(value, Place(file, {}, at.depth)) for file, value in found])
+        known = agreed([self.at(value, Place(file, {}, at.depth)) for file, value in found])
+        if known is not None or len(found) == 1:
+            return known
+        running = [(file, value) for file, value in found if self.reaches(value, file)]
+        if not running or len(running) == len(found):
+            return None
+        return agreed([self.at(value, Place(file, {}, at.depth)) for file, value in running])
 
     # Calls
 
