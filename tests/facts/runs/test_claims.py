@@ -55,7 +55,7 @@ for batch in loader:
         ("vit", "", "not used: network is vit (autocast, models/mobile.py:9)"),
         ("vit", SCALED, "true (scaler, train.py:13)"),
         ("vit", "if args.fp16:\n    prepare(model)\n", "not understood: --fp16 (run.sh:1)"),
-        ("$NET", "", "true (autocast, models/mobile.py:9, only if name == 'mobile')"),
+        ("$NET", "", "float16 (autocast, models/mobile.py:9, only if name == 'mobile')"),
     ],
 )
 def test_the_model_that_a_run_makes(network: str, rest: str, expected: str, tmp_path: Path) -> None:
@@ -534,7 +534,7 @@ def test_a_setting_of_a_region_that_leads_to_a_scaler_has_a_row_for_each(tmp_pat
         "train.py": REGION_AND_SCALER,
     }
     out = explained(tmp_path, files)
-    assert "true (autocast, train.py:7)" in out
+    assert "float16 (autocast, train.py:7)" in out
     assert "true (scaler, train.py:9)" in out
 
 

@@ -352,7 +352,7 @@ def train("""
 def test_a_class_that_its_own_method_makes_has_options(given: str, tmp_path: Path) -> None:
     code = CONFIG.replace("\ndef train(", METHOD.replace("{}", f"cls({given})"))
     out = explained(tmp_path, {"train.py": code.format("train(TrainConfig.load(path))")})
-    assert "true by default (autocast, train.py:13)" in out
+    assert "float16 by default (autocast, train.py:13)" in out
     assert "not understood" not in out
 
 
@@ -614,7 +614,9 @@ OFF = (
     'parser.add_argument("--no_amp", action="store_true")\n'
     '    parser.add_argument("--steps", type=int, default=tool.steps())'
 )
-HELD_OFF = "true by default (autocast, train.py:14, only if not (args.no_amp and args.steps > 0))"
+HELD_OFF = (
+    "float16 by default (autocast, train.py:14, only if not (args.no_amp and args.steps > 0))"
+)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""What a value comes to at a place, in words: of a cast that a switch turns on, its type; of a call
-that it turns on, the argument that is written out.
+"""What a value comes to at a place, in words: of a cast or a region of autocast that a switch turns
+on, its type; of a call that it turns on, the argument that is written out.
 """
 
 from __future__ import annotations
@@ -14,14 +14,33 @@ from precision_lint.model.dtypes import ALIASES
 from precision_lint.source.python.syntax import dotted
 
 
-def made_at(place: TorchPlace, become: Become) -> str:
+def made_at(place: TorchPlace, become: Become, is_only: bool = True) -> str:
     """What a place gets of a value, as people write it: `bfloat16` where a switch turns on
-    `model.to(torch.bfloat16)`.
+    `model.to(torch.bfloat16)`. If it is not the only region that may be meant, others may have
+    other types.
     """
     if become.value == NOT_USED and place.kind not in ("argument", "cast", "weights"):
         return "off"
-    is_turned_on = become.value is True and not become.by
-    return (type_of(place) or _argument(place) if is_turned_on else "") or made_of(become)
+    if become.value is not True:
+        return made_of(become)
+    if become.by:
+        region = _region(place) if is_only else ""
+        return f"{region} if {become.by}" if region else made_of(become)
+    return turned_on(place, is_only) or made_of(become)
+
+
+def turned_on(place: TorchPlace, is_only: bool = True) -> str:
+    """What a place says itself, which a switch turns on; empty if it says nothing."""
+    return type_of(place) or _argument(place) or (_region(place) if is_only else "")
+
+
+def _region(place: TorchPlace) -> str:
+    """The type of a region that is written out, or that is its only default."""
+    if place.kind != "autocast" or place.is_hidden:
+        return ""
+    name = (dotted(place.dtype) or "") if place.dtype is not None else f"torch.{place.plain or ''}"
+    root, _, kind = name.rpartition(".")
+    return ALIASES.get(kind, "") if root == "torch" else ""
 
 
 def _argument(place: TorchPlace) -> str:

@@ -21,7 +21,7 @@ from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import Framework, frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.code.becoming import Become, shown
-from precision_lint.facts.runs.code.cast_types import made_at
+from precision_lint.facts.runs.code.cast_types import made_at, turned_on
 from precision_lint.facts.runs.code.filled_classes import class_of_framework, filled_by
 from precision_lint.facts.runs.code.flows import Asked, Ends, ends_of
 from precision_lint.facts.runs.code.given_fields import GivenFields
@@ -32,7 +32,7 @@ from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
-from precision_lint.facts.runs.options.claims import OF_TRAINING, claims_of
+from precision_lint.facts.runs.options.claims import OF_TRAINING, Claim, claims_of
 from precision_lint.facts.runs.options.fields_in_vain import is_field_in_vain
 from precision_lint.facts.runs.options.never_read import declared_in_vain, is_read_elsewhere
 from precision_lint.facts.runs.options.untaken_options import has_default
@@ -492,12 +492,14 @@ class _Follower:
         options = [each.option for each in flags]
         return f"with {written if written in options or not options[0] else options[0]}"
 
-    def _made(self, one: Occurrence, name: str, place: TorchPlace, become: Become | None) -> str:
+    def _made(self, one: Occurrence, name: str, claim: Claim, become: Become | None) -> str:
         """What a place gets by default, or how that is made of the default."""
-        default = self._default(one, name)
+        default, is_only = self._default(one, name), claim.alike == 1
+        if become is None and self._default_of(one, name) is True and is_only:
+            default = turned_on(claim.place) or default
         if become is None or not default:
             return f"{default} by default" if default else "its default"
-        made = made_at(place, become)
+        made = made_at(claim.place, become, is_only)
         if not become.by:
             return f"{made} by default"
         return f"{made}; {_in_step(become, default)} by default"
@@ -556,7 +558,7 @@ class _Follower:
         for claim in claims_of(ends, places, name, one, self._evaluator(name, None)):
             if claim.kept_by is None:
                 become = ends.become(claim.place, self._default_of(one, name))
-                text = self._made(one, name, claim.place, become)
+                text = self._made(one, name, claim, become)
                 yield Use(
                     claim.place, text, False, (one,), one, alike=claim.alike, only_if=claim.only_if
                 )

@@ -18,8 +18,8 @@ from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import MappingSource, Occurrence, RolesSource
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.code.around_reads import is_within
-from precision_lint.facts.runs.code.becoming import shown
-from precision_lint.facts.runs.code.cast_types import made_at
+from precision_lint.facts.runs.code.becoming import Become, shown
+from precision_lint.facts.runs.code.cast_types import made_at, turned_on
 from precision_lint.facts.runs.code.flows import Asked, Ends, ends_of, first_read
 from precision_lint.facts.runs.code.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
@@ -27,6 +27,7 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.options.claims import (
+    Claim,
     claims_of,
     is_of_tensor,
     may_be_meant,
@@ -244,7 +245,7 @@ class Purposes:
                 become = None
                 if written.value is not None:
                     become = self._known[key].become(claim.place, written.value)
-                value = made_at(claim.place, become) if become else _shown_of(written)
+                value = _said(claim, become, written)
                 by = claim.kept_by
                 if by is not None:
                     value = f"not used: {by.name} is {shown(by.value)}"
@@ -322,6 +323,15 @@ def _but_for(rest: Unread, known: Iterable[EffectiveConfig]) -> Unread:
     told = understood(known)
     left = (one for one in rest.settings if written_at(one) not in told)
     return replace(rest, settings=tuple(left))
+
+
+def _said(claim: Claim, become: Become | None, written: Occurrence) -> str:
+    """What a place gets of a setting; what it says itself counts if no other one may be meant."""
+    is_only = claim.alike == 1
+    if become is not None:
+        return made_at(claim.place, become, is_only)
+    on = turned_on(claim.place) if written.value is True and is_only else ""
+    return on or _shown_of(written)
 
 
 def _shown_of(written: Occurrence) -> str:
