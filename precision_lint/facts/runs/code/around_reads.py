@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 
 from precision_lint.facts.runs.code.becoming import Step
 from precision_lint.facts.runs.code.taking_calls import holds_them, is_telling
-from precision_lint.facts.runs.code.ways import places_within
+from precision_lint.facts.runs.code.ways import places_within, switches_off
 from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -21,6 +21,8 @@ _SAYING = frozenset({"print", "log", "info", "debug", "warning", "warn", "error"
 _STATE = regex(r"(?:^|_)(?:checkpoint|ckpt|snapshot|state|state_dict)$")
 """Names of what a checkpoint keeps."""
 _OF_SCALERS = frozenset({"update", "unscale_", "step"})
+"""Methods of scalers that take a step."""
+_USING = _OF_SCALERS | {"scale", "get_scale", "state_dict", "load_state_dict"}
 """Methods of scalers."""
 
 
@@ -73,7 +75,14 @@ def is_within(node: ast.AST, file: ParsedPython, names: Set[str]) -> bool:
 
 
 def says_nothing(node: ast.expr, file: ParsedPython) -> bool:
-    """True for a read that only tells people of a value, or checks it: it is printed, or raised."""
+    """True for a read that only tells people of a value, or checks it: it is printed, or raised.
+
+    The same holds for what uses a scaler, or decides that a step is taken with it, as the place is
+    where it is made, and for what keeps a part of the network out of autocast.
+    """
+    match syntax_tree(file).parent(node):
+        case ast.Attribute(attr=method) if method in _USING and _is_scaler(node):
+            return True
     for parent in syntax_tree(file).around(node):
         match parent:
             case ast.withitem(
@@ -87,7 +96,9 @@ def says_nothing(node: ast.expr, file: ParsedPython) -> bool:
             case ast.Call() if is_telling(parent, file):
                 return True
             case ast.If(test=test, body=body, orelse=orelse) if test is node:
-                return all(map(_only_checks, (*body, *orelse)))
+                return all(map(_only_checks, (*body, *orelse))) or any(
+                    _steps_scaler(each) or switches_off(each, file) for each in (*body, *orelse)
+                )
             case ast.stmt():
                 return isinstance(parent, ast.Expr)
     return False
@@ -104,12 +115,23 @@ def _only_checks(statement: ast.stmt) -> bool:
             return all(map(_only_checks, (*body, *orelse)))
         case ast.Assign(value=ast.Call(func=ast.Attribute(attr="state_dict"))):
             return True  # `saved["amp"] = amp.state_dict()`
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method))):
-            is_step = method in _OF_SCALERS and last_name(owner).lower().endswith("scaler")
-            return is_step or method == "load_state_dict" or method in _SAYING
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method))):
+            return _steps_scaler(statement) or method == "load_state_dict" or method in _SAYING
         case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
             return name in _SAYING
     return False
+
+
+def _steps_scaler(statement: ast.stmt) -> bool:
+    """True for `scaler.step(optimizer)`: beside it stands how a step is taken without a scaler."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method))):
+            return method in _OF_SCALERS and _is_scaler(owner)
+    return False
+
+
+def _is_scaler(node: ast.expr) -> bool:
+    return last_name(node).lower().endswith("scaler")
 
 
 def is_region(name: ast.Name, file: ParsedPython) -> bool:

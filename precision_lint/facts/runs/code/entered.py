@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence, Set
 
+from precision_lint.facts.amp.regions.autocast import autocast_call
 from precision_lint.facts.runs.code.ways import places_within
 from precision_lint.source.python.bindings import attribute, enclosing_class
 from precision_lint.source.python.nodes import walk
@@ -52,14 +53,17 @@ def computed_in_both(chosen: ast.If, file: ParsedPython) -> frozenset[str]:
         for statement in branch
         for each in walk(statement)
         if isinstance(each, ast.With)
-        and any(
-            place.kind == "autocast"
-            for item in each.items
-            for place in places_within(item.context_expr, file)
-        )
+        and any(_is_region(item.context_expr, file) for item in each.items)
     )
     inside = frozenset(name for region in regions for name in _stored(region.body))
     return one & other & inside
+
+
+def _is_region(context: ast.expr, file: ParsedPython) -> bool:
+    """True for a region of autocast, one that is off included."""
+    if isinstance(context, ast.Call) and autocast_call(context, syntax_tree(file)) is not None:
+        return True
+    return any(place.kind == "autocast" for place in places_within(context, file))
 
 
 def _stored(body: Sequence[ast.stmt]) -> Iterator[str]:

@@ -32,11 +32,12 @@ from precision_lint.facts.runs.code.around_reads import (
     says_nothing,
     scope_of,
 )
+from precision_lint.facts.runs.code.asked_scalers import asked_for, makes_scaler
 from precision_lint.facts.runs.code.becoming import Become, Step, Way, become, ways_back
 from precision_lint.facts.runs.code.built_tables import keys_built
 from precision_lint.facts.runs.code.entered import assigns_one_of, computed_in_both, entered
 from precision_lint.facts.runs.code.holders import Holders, classes_of_sections
-from precision_lint.facts.runs.code.kept_scalers import without_kept
+from precision_lint.facts.runs.code.kept_scalers import without_kept, without_uses
 from precision_lint.facts.runs.code.plain_records import is_plain_field
 from precision_lint.facts.runs.code.read_constants import reads_of_constant
 from precision_lint.facts.runs.code.replaced import put_in_place
@@ -157,6 +158,7 @@ def ends_of(asked: Asked, program: Program) -> Ends:
     """Where the ways of a setting end in a program."""
     flow = _Flow(program, is_precise=may_choose_precision(asked.name))
     places = without_kept([*islice(flow.of(asked), _MOST_PLACES)], program)
+    places = without_uses(places)
     keys = dict.fromkeys(map(_key, places))
     ways = {key: ways_back(key, flow.back, flow.starts) for key in keys}
     known = {key: found for key, found in ways.items() if found is not None and any(found)}
@@ -439,6 +441,7 @@ class _Flow:
                     chosen = places_within if is_computed else self._chosen
                     for found in chosen(statement, file):
                         is_place = isinstance(found, TorchPlace) and _is_in(found, statement)
+                        is_place = is_place or makes_scaler(statement, file)
                         yield found, Step(node, parent, file, statement, has_place=is_place)
                 for statement in after_exit(parent, file):
                     for place in places_within(statement, file):
@@ -503,6 +506,8 @@ class _Flow:
         """What a condition decides: the places in a statement, and what it assigns or returns."""
         yield from places_within(statement, file)
         match statement:
+            case ast.Assign() if makes_scaler(statement, file):
+                yield from asked_for(statement, file, self._functions)
             case ast.Assign(value=ast.Call() as call) if makes_object(call):
                 pass  # `scaler = Scaler()`: what gets it gets no setting
             case ast.Assign(targets=[ast.Name()], value=ast.Call() as call) if not _OF_DTYPE.search(

@@ -1,4 +1,6 @@
-"""Scalers that a program only saves and loads, beside the one that scales the loss."""
+"""Places of scalers that say nothing more: what a program only saves and loads, and where it scales
+the loss.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +28,20 @@ def without_kept(places: Sequence[TorchPlace], program: Program) -> tuple[TorchP
     if kept.issuperset(place.node for place in scalers):
         return tuple(places)
     return tuple(place for place in places if place.node not in kept)
+
+
+def without_uses(places: Sequence[TorchPlace]) -> tuple[TorchPlace, ...]:
+    """Some places without `scaler.scale(loss)`, if one of them is where a scaler is made."""
+    uses = {place for place in places if place.kind == "scaler" and _scales(place.node)}
+    is_made = any(place.kind == "scaler" and place not in uses for place in places)
+    return tuple(place for place in places if place not in uses or not is_made)
+
+
+def _scales(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="scale")):
+            return True
+    return False
 
 
 def _is_only_kept(place: TorchPlace, program: Program) -> bool:

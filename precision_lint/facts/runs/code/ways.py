@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
+from precision_lint.facts.amp.regions.autocast import autocast_call
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.code.taking_calls import is_option_of_precision, written_out
 from precision_lint.facts.runs.code.torch_sinks import TorchPlace, torch_places
@@ -60,6 +62,8 @@ def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[Tor
                 yield TorchPlace("cast", place.node, file, subject=place.subject)
     for each in walk(node):
         match each:
+            case ast.Call(func=ast.Attribute(attr="float"), args=[]) if _is_in_full(each, file):
+                pass  # what is computed in float32 on purpose
             case ast.Call(func=ast.Attribute(value=cast, attr=method), args=[]) if cast_by(method):
                 yield TorchPlace("cast", each, file, subject=dotted(cast) or "a tensor")
             case ast.Call(func=ast.Attribute(value=cast, attr="to" | "type")) if (
@@ -76,6 +80,18 @@ def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[Tor
                 yield TorchPlace("scaler", scaled, file)
             case ast.Call():
                 yield from written_out(each, file)
+
+
+def _is_in_full(node: ast.AST, file: ParsedPython) -> bool:
+    """True for what stands in `with autocast(enabled=False):`."""
+    return any(map(partial(switches_off, file=file), syntax_tree(file).within_function(node)))
+
+
+def switches_off(statement: ast.AST, file: ParsedPython) -> bool:
+    """True for `with autocast(enabled=False):`."""
+    items = statement.items if isinstance(statement, ast.With) else ()
+    made = (autocast_call(item.context_expr, syntax_tree(file)) for item in items)
+    return any(each is not None and each.is_off for each in made)
 
 
 def _is_to_float(call: ast.Call) -> bool:
