@@ -35,6 +35,7 @@ from precision_lint.facts.runs.code.around_reads import (
 from precision_lint.facts.runs.code.asked_scalers import asked_for, makes_scaler
 from precision_lint.facts.runs.code.becoming import Become, Step, Way, become, ways_back
 from precision_lint.facts.runs.code.built_tables import keys_built
+from precision_lint.facts.runs.code.classes_by_text import named_beside
 from precision_lint.facts.runs.code.entered import assigns_one_of, computed_in_both, entered
 from precision_lint.facts.runs.code.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.code.kept_scalers import without_kept, without_uses
@@ -792,6 +793,11 @@ class _Flow:
     def _entry(self, table: ast.expr, key: str, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
         """The entry of a display: it is an argument where the display is unpacked."""
         syntax = syntax_tree(file)
+        named = [*named_beside(table, file, self.program)]
+        for home, function in named:
+            yield from self._parameter(key, function, home)
+        if named:
+            return
         yield from self._tables.of(table, key, None, file)
         match syntax.parent(table):
             case ast.keyword(arg=None) as spread:

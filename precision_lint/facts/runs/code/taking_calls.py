@@ -35,6 +35,8 @@ _NOTING = frozenset({
     "loguru", "rich", "tqdm", "omegaconf", "yaml", "pandas", "click", "typer",
 })  # fmt: skip
 """Libraries that note down what a run does, or hold its settings."""
+_TABLES = frozenset({"EasyDict", "edict", "AttrDict", "ConfigDict", "Munch"})
+"""Tables whose keys are members as well."""
 _KEEPING = regex(
     r"(?:args|config|cfg|opts|options|params|settings|parser|namespace)$", re.IGNORECASE
 )
@@ -162,8 +164,9 @@ def in_table(
 
 
 def is_display(call: ast.Call) -> bool:
-    """True for `dict(name=value)`, which is a table."""
-    return isinstance(call.func, ast.Name) and call.func.id in ("dict", "OrderedDict")
+    """True for `dict(name=value)`, `EasyDict(name=value)`, which is a table."""
+    is_plain = isinstance(call.func, ast.Name) and call.func.id in ("dict", "OrderedDict")
+    return is_plain or callee_name(call) in _TABLES
 
 
 def takes_object(call: ast.Call, key: str, file: ParsedPython) -> TorchPlace | None:

@@ -6,6 +6,7 @@ A module often defines more than a program uses: what nobody mentions does not r
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 
 from precision_lint.facts.frameworks.own_commands import functions_called
@@ -13,6 +14,7 @@ from precision_lint.facts.runs.interpreter.mentioned import is_mentioned
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.started import offered
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import children, walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition, FunctionDefinition
@@ -23,6 +25,8 @@ TOP = ""
 """The scope outside of all functions and classes."""
 MAIN = "__main__"
 """That of what runs only if the file is started."""
+_CLASS = regex(r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*", re.ASCII)
+"""The path of a class, which something makes by it: `"models.small.Small"`."""
 _REGISTERING = frozenset({"command", "callback", "call_parse"})
 """Decorators of click, typer and fastcore that make a function a command, which is then called."""
 
@@ -128,3 +132,5 @@ def _names(node: ast.AST) -> Iterator[str]:
         match each:
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 yield name
+            case ast.Constant(value=str(text)) if _CLASS.fullmatch(text):
+                yield text.rpartition(".")[2]
