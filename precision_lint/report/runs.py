@@ -123,7 +123,7 @@ def _run(run: Run, alike: Sequence[Run], report: Report) -> Iterator[str]:
         yield f"  the same for {alike_of(alike, report)}"
     yield from _body(run.explained, report, "  ")
     yield from _listed("also read", run.explained.also_read, report)
-    yield from _listed("not understood", run.unread, report)
+    yield from _unread(run.unread, report)
     if run.findings:
         yield ""
     for finding in run.findings:
@@ -152,7 +152,18 @@ def unexplained_head(one: Unexplained, report: Report) -> str:
 
 def _unexplained(one: Unexplained, report: Report) -> Iterator[str]:
     yield report.ink.paint(unexplained_head(one, report), "strong")
-    yield from _listed("not understood", one.unread, report)
+    yield from _unread(one.unread, report)
+
+
+def _unread(settings: Sequence[Occurrence], report: Report) -> Iterator[str]:
+    for kind, some in by_kind(settings):
+        yield from _listed(kind, some, report)
+
+
+def by_kind(settings: Sequence[Occurrence]) -> Iterator[tuple[str, Sequence[Occurrence]]]:
+    """Settings of which nothing is known but why, apart from those that nothing reads."""
+    yield "not read in the project", [one for one in settings if one.is_in_vain]
+    yield "not understood", [one for one in settings if not one.is_in_vain]
 
 
 def _listed(kind: str, settings: Sequence[Occurrence], report: Report) -> Iterator[str]:
@@ -478,7 +489,8 @@ def _written_record(written: Occurrence) -> dict[str, object]:
 
 
 def _unread_record(written: Occurrence) -> dict[str, object]:
-    return {**_written_record(written), "reason": written.reason or None}
+    reason = written.reason or None
+    return {**_written_record(written), "reason": reason, "in_vain": written.is_in_vain}
 
 
 def _json_value(value: object) -> object:

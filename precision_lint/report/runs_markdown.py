@@ -10,6 +10,7 @@ from precision_lint.report.markdown import code, row
 from precision_lint.report.model import Report
 from precision_lint.report.runs import (
     alike_of,
+    by_kind,
     cut,
     grouped,
     head,
@@ -34,7 +35,7 @@ def render_markdown(explanation: Explanation, report: Report) -> Iterator[str]:
         yield from _run(first, rest, report)
     for one in explanation.unexplained:
         yield f"### {unexplained_head(one, report)}\n\n"
-        yield from _listed("not understood", one.unread, report)
+        yield from _unread(one.unread, report)
         yield "\n"
 
 
@@ -50,7 +51,7 @@ def _run(run: Run, alike: Sequence[Run], report: Report) -> Iterator[str]:
             for finding in run.findings
         ),
         *_listed("also read", run.explained.also_read, report),
-        *_listed("not understood", run.unread, report),
+        *_unread(run.unread, report),
     ]
     yield from rows
     if rows:
@@ -76,6 +77,11 @@ def _table(explained: Explained, report: Report) -> Iterator[str]:
         yield f"**{lost.name}**: {lost_of(lost.reference, report)}\n\n"
     for unused in explained.unused:
         yield f"**{unused.name}**: {unused_of(unused, report)}\n\n"
+
+
+def _unread(settings: Sequence[Occurrence], report: Report) -> Iterator[str]:
+    for kind, some in by_kind(settings):
+        yield from _listed(kind, some, report)
 
 
 def _listed(kind: str, settings: Sequence[Occurrence], report: Report) -> Iterator[str]:

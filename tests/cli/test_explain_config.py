@@ -343,11 +343,13 @@ def test_why_a_setting_is_not_understood(tmp_path: Path) -> None:
         "what for is not seen",
         "not understood: --other_dtype half (run.sh:1); "
         "no file that the program imports mentions it",
-        "not understood: OUR_DTYPE=half (run.sh:3); "
-        "nothing reads it: the script never uses the variable",
-        "not understood: THEIR_DTYPE=$1 (run.sh:4); "
-        "nothing reads it: the script never uses the variable",
         "not understood: --fp16 (run.sh:2); the program is not where the command looks for it",
+    ]
+    assert [row.strip() for row in rows if "not read" in row] == [
+        "not read in the project: OUR_DTYPE=half (run.sh:3); "
+        "nothing reads it: the script never uses the variable",
+        "not read in the project: THEIR_DTYPE=$1 (run.sh:4); "
+        "nothing reads it: the script never uses the variable",
     ]
     (tmp_path / "train.py").write_text(f"{OWN}print(args.other)  # no kind_dtype\n")
     rows = run("explain-config", "run.sh", cwd=tmp_path).out.splitlines()
@@ -750,6 +752,35 @@ def test_copies_that_jupyter_keeps_are_no_runs(tmp_path: Path) -> None:
         said = [row for row in shown if f"({place})" in row]
         assert len(said) == 1
         assert said[0].endswith("; a copy that Jupyter keeps")
+        assert said[0].strip().startswith("not read in the project: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("all.sh", "bash .ipynb_checkpoints/run-checkpoint.sh\n"),
+        ("all.py", 'start(".ipynb_checkpoints/run-checkpoint.sh")\n'),
+    ],
+)
+def test_a_copy_that_something_starts_may_be_read(name: str, text: str, tmp_path: Path) -> None:
+    launch = "accelerate launch --mixed_precision bf16 train.py\n"
+    copy = ".ipynb_checkpoints/run-checkpoint.sh"
+    project(tmp_path, {copy: launch, name: text, "train.py": "import accelerate\n"})
+    for command in (["init", "-q"], ["add", "-f", "."]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, timeout=60)
+    assert "not understood: --mixed_precision bf16" in run("explain-config", cwd=tmp_path).out
+
+
+def test_a_name_of_the_folder_starts_no_copy(tmp_path: Path) -> None:
+    launch = "accelerate launch --mixed_precision bf16 train.py\n"
+    copy = ".ipynb_checkpoints/run-checkpoint.sh"
+    clean = {"clean.sh": "rm -rf .ipynb_checkpoints/\n", "train.py": "import accelerate\n"}
+    project(tmp_path, {copy: launch, **clean})
+    for command in (["init", "-q"], ["add", "-f", "."]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, timeout=60)
+    rows = explained(cwd=tmp_path)
+    (unread,) = [each for one in rows for each in one["not_understood"]]
+    assert unread["in_vain"] is True
 
 
 QUANTIZED = """\

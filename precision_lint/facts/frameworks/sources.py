@@ -61,6 +61,8 @@ class Occurrence:
     """The place in the program that gets it."""
     reason: str = ""
     """Why nothing is known to read it."""
+    is_in_vain: bool = False
+    """Nothing of the project reads it, as the reason says."""
 
     @property
     def elsewhere(self) -> Place | None:

@@ -51,25 +51,31 @@ _NEVER_USED = "nothing reads it: the script never uses the variable"
 _BARE_MODEL = "no weights are beside the model: its loader decides what a dtype means"
 _NO_COMMAND = "no program is seen to get it"
 _IN_PROGRAM = "a program that the script pipes into Python has it"
+_VAIN = "; nothing reads it"
+_IN_VAIN = frozenset({_NAMES, _NEVER_USED})
+"""The reasons that say that nothing reads a setting."""
 
 
 def with_reasons(
     rest: Unread, misses: Mapping[Written, Missed], project: Recording
 ) -> tuple[Occurrence, ...]:
     """The settings, each with the reason why nothing is said of it, if there is one."""
-    return tuple(
-        replace(
-            one,
-            reason=one.reason
-            or _of_section(one, rest, project)
-            or _of_class(one, project)
-            or _of_bare_model(one, rest, project)
-            or _reason(one, rest, project)
-            or _of_miss(one, misses, project)
-            or _of_nothing(one, rest, project),
-        )
-        for one in rest.settings
-    )
+
+    def found() -> Iterator[Occurrence]:
+        for one in rest.settings:
+            reason = (
+                one.reason
+                or _of_section(one, rest, project)
+                or _of_class(one, project)
+                or _of_bare_model(one, rest, project)
+                or _reason(one, rest, project)
+                or _of_miss(one, misses, project)
+                or _of_nothing(one, rest, project)
+            )
+            is_in_vain = one.is_in_vain or reason in _IN_VAIN or reason.endswith(_VAIN)
+            yield replace(one, reason=reason, is_in_vain=is_in_vain)
+
+    return tuple(found())
 
 
 def _of_section(one: Occurrence, rest: Unread, project: Recording) -> str:
@@ -119,7 +125,7 @@ def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recordi
         if declared is not None:
             file, call = declared
             place = _shown(file.text.path, project)
-            return f"declared in {place}, line {call.lineno}; nothing reads it"
+            return f"declared in {place}, line {call.lineno}{_VAIN}"
         put = put_in_place(name, Program(missed.program, project))
         if put is not None:
             place = _shown(put[1].text.path, project)
