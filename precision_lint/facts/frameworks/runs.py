@@ -54,6 +54,7 @@ from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.readers.composing_programs import composing_folders
+from precision_lint.facts.runs.readers.given_in_calls import giving_by_path, programs_with
 from precision_lint.facts.runs.readers.giving_commands import given, given_beside
 from precision_lint.facts.runs.readers.instantiated import Maker, maker_of
 from precision_lint.facts.runs.readers.launcher_files import may_get
@@ -380,6 +381,9 @@ class _Linker:
         if not (confirmed := self.confirmed(reading)).is_by_keys:
             yield confirmed
             return
+        if reading.is_by_keys and (program := self.giving(reading)) is not None:
+            yield replace(reading, is_by_keys=False, read_by=program)
+            return
         if not framework.reach:
             is_by_keys = reading.is_by_keys and not self.is_named(file, framework)
             yield replace(reading, is_by_keys=is_by_keys)
@@ -457,6 +461,16 @@ class _Linker:
                 given = filter(None, map(source.get, precise))
                 if any(one.file.text is file.text for one in given):
                     yield self.made_by(maker, EffectiveConfig(framework, source, is_open=True))
+
+    def giving(self, reading: EffectiveConfig) -> Path | None:
+        """The program that gives a whole file to a framework by its path."""
+        file, framework = reading.file, reading.framework
+        source = reading.source
+        if not isinstance(source, MappingSource) or source.section_name != "":
+            return None
+        programs = map(self.program_at, programs_with(file, framework, self.project))
+        runs = (RunEnvironment(each, file, None, self.composition) for each in programs)
+        return giving_by_path(runs, file, framework, self.project)
 
     def is_named(self, file: ParsedConfig, framework: Framework) -> bool:
         """True if a command is seen to give a file to something; that of a launcher to one."""

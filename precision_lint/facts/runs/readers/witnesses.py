@@ -40,7 +40,7 @@ def naming(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]
     """The programs that name the file and read it: they load such files, and mention its keys."""
     if not keys.precise:
         return
-    for path in _naming(file.text.path, project):
+    for path in programs_naming(file.text.path, project):
         if _may_read(path, keys, file.format, project):
             yield path
 
@@ -49,7 +49,7 @@ def naming_for(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[P
     """The programs that name the file, load such files, and mention a precision that it has: they
     may be for more than this file, and for little of it.
     """
-    for path in _naming(file.text.path, project):
+    for path in programs_naming(file.text.path, project):
         parts = parts_of(path, project)
         if keys.precise & words_read_by(path, project) and loads(parts, file.format, project):
             yield path
@@ -123,7 +123,7 @@ def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[
         other = _keys_at(path, project)
         if len(keys.names & other.names) >= _ALIKE * len(keys.names | other.names):
             shared = _shared_start(here.stem, path.stem)
-            named = (one for one in _naming(path, project) if takes_words((one,), project))
+            named = (one for one in programs_naming(path, project) if takes_words((one,), project))
             for program in chain(given(path, project), named):
                 if _is_named_like(program, path, here):
                     continue
@@ -147,7 +147,7 @@ def _may_read(path: Path, keys: Keys, format: str, project: Recording) -> bool:
     return is_for and loads(parts, format, project)
 
 
-def _naming(path: Path, project: Recording) -> tuple[Path, ...]:
+def programs_naming(path: Path, project: Recording) -> tuple[Path, ...]:
     """The programs that name a file."""
     files = project.config_files
     return files.once(("named by", path), lambda: tuple(_found_naming(path, project)))
@@ -162,11 +162,11 @@ def _found_naming(path: Path, project: Recording) -> Iterator[Path]:
         if project.is_test(program):
             continue
         texts = dict.fromkeys(named.findall(project.config_files.text(program)))
-        if any(_may_mean(text, path, program, project) for text in texts):
+        if any(may_mean_file(text, path, program, project) for text in texts):
             yield program
 
 
-def _may_mean(text: str, path: Path, program: Path, project: Recording) -> bool:
+def may_mean_file(text: str, path: Path, program: Path, project: Recording) -> bool:
     """True if a text of a program may be the path of a file, and is not that of another one."""
     found = project.config_files.find(text.lstrip("/"), program)
     if found is not None:
