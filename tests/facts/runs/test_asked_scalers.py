@@ -157,3 +157,51 @@ def test_what_is_kept_out_of_autocast_is_no_place(tmp_path: Path) -> None:
 def test_a_region_that_may_be_on_is_one(tmp_path: Path) -> None:
     text = explained(tmp_path, {"train.py": STEPS.format(OFF.format("args.upcast", "step()"))})
     assert "one of 2 places" in text
+
+
+SEVERAL = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--dtype", default="float16")
+args = parser.parse_args()
+kind = pick(args.dtype)
+scaler = torch.amp.GradScaler("cuda", enabled=args.dtype == "float16")
+
+def train(model, batch):
+    if is_ready():
+        with torch.autocast(device.type, dtype=DTYPES[args.dtype]):
+            return model(batch)
+
+def evaluate(model, batch):
+    with {}:
+        if is_ready():
+            with torch.autocast(device.type, dtype=DTYPES[args.dtype]):
+                return model(batch)
+
+for batch in batches:
+    train(model, batch)
+    evaluate(model, batch)
+"""
+TRAINED = "float16 by default (autocast, train.py:12, only if is_ready())"
+
+
+def test_the_region_that_trains_beside_the_scaler(tmp_path: Path) -> None:
+    text = explained(tmp_path, {"train.py": SEVERAL.format("torch.no_grad()")}, "train.py")
+    assert TRAINED in text
+    assert "(scaler, train.py:8)" in text
+
+
+@pytest.mark.parametrize("context", ["timer()", "nullcontext()"])
+def test_one_of_those_that_train(context: str, tmp_path: Path) -> None:
+    text = explained(tmp_path, {"train.py": SEVERAL.format(context)}, "train.py")
+    assert TRAINED not in text
+    assert "one of 2 places" in text
+
+
+def test_none_of_those_that_evaluate(tmp_path: Path) -> None:
+    program = SEVERAL.replace("def train(", "@torch.no_grad()\ndef train(").format(
+        "torch.no_grad()"
+    )
+    assert "(autocast" not in explained(tmp_path, {"train.py": program}, "train.py")

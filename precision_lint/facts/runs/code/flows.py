@@ -442,6 +442,8 @@ class _Flow:
                     chosen = places_within if is_computed else self._chosen
                     for found in chosen(statement, file):
                         is_place = isinstance(found, TorchPlace) and _is_in(found, statement)
+                        if is_place and self._is_asked_again(node, found, statement, file):
+                            continue
                         is_place = is_place or makes_scaler(statement, file)
                         yield found, Step(node, parent, file, statement, has_place=is_place)
                 for statement in after_exit(parent, file):
@@ -451,6 +453,21 @@ class _Flow:
                 return
         for found in self._next(node, file):
             yield found, None if isinstance(found, TorchPlace) else made_by(node, found[0], file)
+
+    def _is_asked_again(
+        self, test: ast.expr, found: TorchPlace | _Read, statement: ast.stmt, file: ParsedPython
+    ) -> bool:
+        """True for a place in a statement that asks for the value again: what decides is there, in
+        `if a and b: raise …` with `elif b:`.
+        """
+        reads = {ast.dump(each) for each in walk(test) if id(each) in self._seen}
+        at = found.node if isinstance(found, TorchPlace) else found[0]
+        tests = (
+            parent.test
+            for parent in syntax_tree(file).within_function(at)
+            if isinstance(parent, ast.If) and _is_within(parent, statement)
+        )
+        return any(ast.dump(each) in reads for test in tests for each in walk(test))
 
     def _next(self, node: ast.expr, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
         """The same, but for what a condition decides."""
@@ -838,6 +855,11 @@ def _changes(table: str, key: str, function: FunctionDefinition, file: ParsedPyt
                 if method == "update" or not isinstance(first, ast.Constant) or first.value == key:
                     return True
     return bool(syntax.stores(function, table))
+
+
+def _is_within(inner: ast.stmt, statement: ast.stmt) -> bool:
+    first, last = statement.lineno, statement.end_lineno or 0
+    return first <= inner.lineno and (inner.end_lineno or 0) <= last
 
 
 def _is_in(place: TorchPlace, statement: ast.stmt) -> bool:

@@ -46,6 +46,8 @@ _FOR_LOADING = regex(r"(?:^|_)(?:model|init|load|loading)_(?:\w+_)?kwargs$")
 _QUANTIZED = ("load_in_4bit", "load_in_8bit", "bnb_4bit_quant_storage", "use_bnb_nested_quant")
 _READ_BY_TRL = {"get_quantization_config": (*_QUANTIZED, "bnb_4bit_quant_type")}
 """Functions of TRL, with the fields of its `ModelConfig` that they read."""
+_OF_WEIGHTS = "bnb_4bit_"
+"""What the arguments about weights in 4 bits begin with."""
 _POLICIES = {
     "set_global_policy": "mixed_precision", "set_policy": "mixed_precision", "get_policy": "jmp",
 }  # fmt: skip
@@ -85,10 +87,13 @@ def takes_settings(call: ast.Call, file: ParsedPython) -> bool:
 
 def is_precise_key(name: str, call: ast.Call, file: ParsedPython) -> bool:
     """True for an argument that a framework's call has for a precision, whatever its name says:
-    `WhisperModel(compute_type=)`.
+    `WhisperModel(compute_type=)`, `BitsAndBytesConfig(bnb_4bit_quant_type=)`.
     """
     found = called(qualified(call.func, syntax_tree(file).names))
-    return any(name in one.keys and one.keys[name].role != "other" for one in found)
+    return any(
+        (name in one.keys and one.keys[name].role != "other") or name.startswith(_OF_WEIGHTS)
+        for one in found
+    )
 
 
 def _is_of_framework(call: ast.Call, file: ParsedPython) -> bool:

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Set
 
+from precision_lint.facts.amp.regions.autocast import records_no_gradients
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.code.becoming import shown
 from precision_lint.facts.runs.code.cast_types import type_of
@@ -47,6 +48,7 @@ _MOST_CERTAIN = 2
 OF_TRAINING = ("autocast", "scaler")
 """Places that one setting often decides together."""
 _ARGUMENT = regex(r"\((\w+)=\)$")
+_WIDTHS = {"4-bit weights": "4bit", "4-bit products": "4bit", "8-bit weights": "8bit"}
 _MAKING = frozenset({
     "zeros", "ones", "full", "empty", "normal", "uniform", "rand", "randn", "arange", "array",
     "asarray", "tensor", "zeros_like", "ones_like", "full_like", "linspace", "eye",
@@ -131,7 +133,9 @@ def claims_of(
 def _of_training(
     best: Claim, places: list[TorchPlace], name: str, written: Occurrence, evaluator: Evaluator
 ) -> Iterator[Claim]:
-    """The region of autocast and the scaler, if a run may come to one only."""
+    """The region of autocast and the scaler, if a run may come to few in which gradients are
+    recorded, or else to one only.
+    """
     by_kind: dict[str, list[TorchPlace]] = {}
     for place in places:
         runs = may_run(place.node, place.file, evaluator.program)
@@ -140,10 +144,17 @@ def _of_training(
     for group in by_kind.values():
         state = {place: reached(place.node, place.file, evaluator) for place in group}
         possible = [place for place in group if state[place] is not False]
-        if len({(each.file.text.path, each.node.lineno) for each in possible}) == 1:
+        trained = [
+            each for each in possible if not records_no_gradients(each.node, syntax_tree(each.file))
+        ]
+        most = _MOST_ALIKE if trained else 1
+        possible = trained or possible
+        count = len({(each.file.text.path, each.node.lineno) for each in possible})
+        if 0 < count <= most:
             place = possible[0]
-            is_sure = state[place] is True
-            yield Claim(place, 1, "" if is_sure else _condition_of(place, written, name, evaluator))
+            is_sure = state[place] is True or count > 1
+            condition = "" if is_sure else _condition_of(place, written, name, evaluator)
+            yield Claim(place, count, condition)
 
 
 def _possible(
@@ -156,16 +167,18 @@ def _possible(
 ) -> Claim | None:
     """A place that a run may come to. Nothing is said of it if there are many such places, or if
     the run may read the setting for something that is not known: but for options that are kept in
-    a table or a record as well, which count as places.
+    a table or a record as well, which count as places, and for what a setting decides as well that
+    is called as the place is: `prepare(model)` if the weights are loaded in 4 bits.
     """
     alike = _alternatives(place, places, evaluator)
     functions = {syntax_tree(each.file).function(each.node) for each in alike}
     others = _other_ends(ends, evaluator, place)
     is_option = not isinstance(written.origin, Member) and place.kind not in ("argument", "cast")
     is_kept = is_option and len(others) <= _MOST_KEPT and all(_is_kept(*end) for end in others)
-    if len(functions) > _MOST_ALIKE or (others and not is_kept):
+    decides_more = _is_called_so(place, name) and all(_is_condition(*end) for end in others)
+    if len(functions) > _MOST_ALIKE or (others and not (is_kept or decides_more)):
         return None
-    count = len(alike) + len(others)
+    count = len(alike) + (0 if decides_more else len(others))
     return Claim(place, count, _condition_of(place, written, name, evaluator) if count == 1 else "")
 
 
@@ -174,13 +187,22 @@ def _idle(place: TorchPlace, written: Occurrence, evaluator: Evaluator) -> Claim
     reasons = refuting(place.node, place.file, evaluator)
     if not reasons:
         return None
-    if any(written_at(one) == written_at(written) for one in reasons):
+    if any(_is_same(one, written) for one in reasons):
         return Claim(place)
     given = [one for one in reasons if not isinstance(one.origin, CodePlace)]
     by = (given or reasons)[-1]  # what the run is given says more than a default
     if isinstance(by.origin, CodePlace):  # it says nothing where a file is not followed
         return Claim(place, only_if=f"{by.name} is not {shown(by.value)}")
     return Claim(place, kept_by=by)
+
+
+def _is_same(one: Occurrence, other: Occurrence) -> bool:
+    """True for the same setting; of an option that a program declares, its name and its default
+    are at places of their own.
+    """
+    if isinstance(one.origin, CodePlace) and isinstance(other.origin, CodePlace):
+        return one.name == other.name and one.file.text.path == other.file.text.path
+    return written_at(one) == written_at(other)
 
 
 def _condition_of(place: TorchPlace, written: Occurrence, name: str, evaluator: Evaluator) -> str:
@@ -217,6 +239,29 @@ def _is_kept(node: ast.expr, file: ParsedPython) -> bool:
         name = callee_name(call)
         return name[:1].isupper() and not holds_them(name)
     return isinstance(parent, ast.Dict)
+
+
+def _is_condition(node: ast.expr, file: ParsedPython) -> bool:
+    """True for what decides whether something is done, and gets nowhere itself."""
+    syntax = syntax_tree(file)
+    inner: ast.AST = node
+    for parent in syntax.around(node):
+        match parent:
+            case ast.BoolOp() | ast.UnaryOp() | ast.Compare():
+                inner = parent
+            case _:
+                return isinstance(parent, ast.If) and inner is parent.test
+    return False
+
+
+def _is_called_so(place: TorchPlace, name: str) -> bool:
+    """True for the place that the name of a setting names: quantized loading, or an argument of
+    this name.
+    """
+    given = _ARGUMENT.search(place.subject) if place.kind == "argument" else None
+    if given is not None:
+        return given[1] == name
+    return _WIDTHS.get(place.kind, "?") in name
 
 
 def _is_on_the_way(node: ast.expr, place: TorchPlace) -> bool:

@@ -582,7 +582,7 @@ def _is_of_another_switch(place: TorchPlace, name: str) -> bool:
         if isinstance(parent, ast.If) and inner in parent.body:
             tests.append(parent.test)
         elif isinstance(parent, ast.If) and inner in parent.orelse and _reads(parent.test, name):
-            return bool(tests)
+            return bool(tests) and not any(_reads(test, name) for test in tests)
         inner = parent
     return False
 

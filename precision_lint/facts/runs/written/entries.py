@@ -7,7 +7,7 @@ files that nothing imports, with a loop or the call of a main function at the to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -42,13 +42,14 @@ def entry_points(paths: Iterable[Path], project: Recording) -> Iterator[Path]:
             yield path
 
 
-def programs_having(path: Path, project: Recording, owners: Iterable[str] = ()) -> Iterator[Path]:
+def programs_having(path: Path, project: Recording, owners: Sequence[str] = ()) -> Iterator[Path]:
     """The programs that have the options of a file: the file itself, if it is started, and those
-    that import it, first those that name one of the classes which have the options; a script that
-    parses its words at its top and that nothing imports is started. A file with the name of a test
-    counts if nothing else does; it parses words and has no tests.
+    that import it, or import from its package a class which has the options. Those that name such a
+    class are first. A script that parses its words at its top and that nothing imports is started.
+    A file with the name of a test counts if nothing else does; it parses words and has no tests.
     """
-    users = project.users(path)
+    users = [*project.users(path)]
+    users += (each for each in _by_packages(path, owners, project) if each not in users)
     if names := [re.escape(each) for each in owners]:
         named = re.compile(rf"\b(?:{'|'.join(names)})\b")
         users = sorted(users, key=lambda user: not named.search(project.config_files.text(user)))
@@ -58,6 +59,12 @@ def programs_having(path: Path, project: Recording, owners: Iterable[str] = ()) 
     if not found and _is_tool(path, project):
         found = [path]
     return iter(found)
+
+
+def _by_packages(path: Path, owners: Sequence[str], project: Recording) -> Iterator[Path]:
+    """The files that import a class of a file from its package, which hands it on."""
+    found = (each for owner in owners for each in project.importing(path, owner))
+    yield from (each for each in dict.fromkeys(found) if path in project.program(each))
 
 
 def _is_tool(path: Path, project: Recording) -> bool:
