@@ -87,11 +87,12 @@ def _best_of(
     idle: Claim | None = None
     possible: TorchPlace | None = None
 
-    def order(place: TorchPlace) -> tuple[bool, bool, int, bool, bool]:
+    def order(place: TorchPlace) -> tuple[bool, bool, int, bool, bool, bool]:
         runs = may_run(place.node, place.file, program)
         is_own = place.file.text.path == program.path
         is_akin, is_used = _is_akin(place, program), _is_used(place, program)
-        return not is_akin, not is_used, _rank(place, program), not runs, not is_own
+        is_of_test = place.kind == "autocast" and _is_of_test(place)
+        return not is_akin, not is_used, _rank(place, program), not runs, is_of_test, not is_own
 
     for place in sorted(places, key=order):
         if possible is not None and _rank(place, program) > _MOST_CERTAIN:
@@ -144,9 +145,7 @@ def _of_training(
     for group in by_kind.values():
         state = {place: reached(place.node, place.file, evaluator) for place in group}
         possible = [place for place in group if state[place] is not False]
-        trained = [
-            each for each in possible if not records_no_gradients(each.node, syntax_tree(each.file))
-        ]
+        trained = [each for each in possible if not _is_of_test(each)]
         most = _MOST_ALIKE if trained else 1
         possible = trained or possible
         count = len({(each.file.text.path, each.node.lineno) for each in possible})
@@ -155,6 +154,11 @@ def _of_training(
             is_sure = state[place] is True or count > 1
             condition = "" if is_sure else _condition_of(place, written, name, evaluator)
             yield Claim(place, count, condition)
+
+
+def _is_of_test(place: TorchPlace) -> bool:
+    """True for a region in which no gradients are recorded: it trains nothing."""
+    return records_no_gradients(place.node, syntax_tree(place.file))
 
 
 def _possible(

@@ -50,6 +50,7 @@ from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -325,6 +326,8 @@ class _Follower:
         if self._is_handed_on(name):  # `config.dtype = args.dtype`: what it has before is no rival
             plain = self.program.constants.get(name, ())
             others = [each for each in others if each not in plain]
+        if self._owner(one) and self._is_put_over_if_given(name):
+            others = [each for each in others if each.owner or _has_value(each)]
         return len(defaults) <= 1 and all(self.fields.is_given(each.owner, name) for each in others)
 
     def _is_handed_on(self, name: str) -> bool:
@@ -334,6 +337,13 @@ class _Follower:
         return any(
             isinstance(each, ast.Assign) and key_of_holder(each.value) == name for each in parents
         )
+
+    def _is_put_over_if_given(self, name: str) -> bool:
+        """True if the program puts an option over a field only where a run gives it: `if args.dtype
+        is not None: config.dtype = args.dtype`.
+        """
+        stores = self.program.assigned.get(name, ())
+        return bool(stores) and all(_is_put_over(node, name, file) for file, node in stores)
 
     def _is_of_module(self, one: Occurrence, name: str) -> bool:
         """True for an option of a parser that other modules of the program have as well, each for
@@ -584,6 +594,26 @@ def _is_of_another_switch(place: TorchPlace, name: str) -> bool:
         elif isinstance(parent, ast.If) and inner in parent.orelse and _reads(parent.test, name):
             return bool(tests) and not any(_reads(test, name) for test in tests)
         inner = parent
+    return False
+
+
+def _has_value(declared: Declaration) -> bool:
+    """True for what has a default of its own, and for what chooses between values without one."""
+    return declared.is_default and declared.value is not None
+
+
+def _is_put_over(target: ast.AST, name: str, file: ParsedPython) -> bool:
+    """True for `config.dtype = args.dtype` under a condition that asks for `args.dtype`."""
+    syntax = syntax_tree(file)
+    statement = syntax.parent(target)
+    if not isinstance(statement, ast.Assign) or key_of_holder(statement.value) != name:
+        return False
+    match syntax.parent(statement):
+        case (
+            ast.If(test=ast.Compare(left=asked, ops=[ast.IsNot()]), body=body)
+            | ast.If(test=asked, body=body)
+        ):
+            return statement in body and ast.dump(asked) == ast.dump(statement.value)
     return False
 
 
