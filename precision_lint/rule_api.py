@@ -139,6 +139,9 @@ NAMES = {
         "HALF_UPDATES HalfUpdate half_updates keeps_float32"
     ),
     "precision_lint.facts.numerics.buffers_in_half": "positions_of_buffers",
+    "precision_lint.facts.numerics.logarithms": (
+        "LOGARITHMS HalfLogarithm logarithm may_be_of_probability"
+    ),
     "precision_lint.facts.numerics.positions": "Position positions",
     "precision_lint.facts.numerics.program_errors": "program_errors",
     "precision_lint.facts.numerics.program_positions": "program_positions",

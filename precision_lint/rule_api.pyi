@@ -206,6 +206,10 @@ from precision_lint.facts.numerics.half_updates import HALF_UPDATES as HALF_UPDA
 from precision_lint.facts.numerics.half_updates import HalfUpdate as HalfUpdate
 from precision_lint.facts.numerics.half_updates import half_updates as half_updates
 from precision_lint.facts.numerics.half_updates import keeps_float32 as keeps_float32
+from precision_lint.facts.numerics.logarithms import LOGARITHMS as LOGARITHMS
+from precision_lint.facts.numerics.logarithms import HalfLogarithm as HalfLogarithm
+from precision_lint.facts.numerics.logarithms import logarithm as logarithm
+from precision_lint.facts.numerics.logarithms import may_be_of_probability as may_be_of_probability
 from precision_lint.facts.numerics.positions import Position as Position
 from precision_lint.facts.numerics.positions import positions as positions
 from precision_lint.facts.numerics.program_errors import program_errors as program_errors

@@ -88,7 +88,7 @@ RULE = Rule(
             b"optim",
         ),
     ),
-    yields_to=("MP301", "MP306", "MP307"),
+    yields_to=("MP301", "MP306", "MP307", "MP311"),
     pitfalls=("E04", "E07", "E08", "E09", "E10", "E14"),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32
@@ -39,6 +40,14 @@ class Layout:
         """The number up to which every integer is one of the format."""
         count: int = 2 ** (self.fraction + 1)
         return count
+
+    def rounded(self, number: float) -> float:
+        """The nearest number of the format; of two, the even one."""
+        if number == 0 or math.isinf(number) or math.isnan(number):
+            return number
+        power = max(math.frexp(number)[1] - 1, math.frexp(self.tiny)[1] - 1) - self.fraction
+        nearest = math.ldexp(round(math.ldexp(number, -power)), power)
+        return nearest if abs(nearest) <= self.max else math.copysign(math.inf, number)
 
     def holds(self, number: float) -> bool:
         """True if a number is between the largest ones: it converts without overflow."""

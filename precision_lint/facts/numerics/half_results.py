@@ -34,7 +34,7 @@ from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.nodes import walk
-from precision_lint.source.python.statements import FunctionDefinition, Loop, own_nodes
+from precision_lint.source.python.statements import AnyFunction, FunctionDefinition, Loop, own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted, last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
 
@@ -85,22 +85,31 @@ def may_be_scores(node: ast.expr, file: PythonFile) -> bool:
 def _needs_few_digits(node: ast.Call, file: PythonFile) -> bool:
     """True in a body that samples from the scores, or that stores them in half precision."""
     body = syntax_tree(file).body(node)
+    return samples(body) or any(
+        _stores_half(each) for each in own_nodes(body) if isinstance(each, ast.Call)
+    )
+
+
+def samples(body: AnyFunction | ast.ClassDef | ast.Module) -> bool:
+    """True for a body that chooses a token by its scores."""
     names: set[str] = set()
     if isinstance(body, FunctionDefinition):
         given = body.args
         names = {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
-    calls = [each for each in own_nodes(body) if isinstance(each, ast.Call)]
+    called = [callee_name(each) for each in own_nodes(body) if isinstance(each, ast.Call)]
     are_compared = any(name in _OF_SAMPLING or name.endswith("_threshold") for name in names)
-    return are_compared or any(map(_samples_or_stores, calls))
+    return are_compared or any(
+        name == "multinomial" or _SAMPLING.search(name) is not None for name in called
+    )
 
 
-def _samples_or_stores(call: ast.Call) -> bool:
+def _stores_half(call: ast.Call) -> bool:
     name = callee_name(call)
-    if name in {"multinomial", "half"} or _SAMPLING.search(name) is not None:
-        return True
     is_cast = name in {"astype", "to", "type"}
     given = (*call.args, *(each.value for each in call.keywords if each.arg == "dtype"))
-    return is_cast and any(last_name(each) in {"float16", "half"} for each in given)
+    return name == "half" or (
+        is_cast and any(last_name(each) in {"float16", "half"} for each in given)
+    )
 
 
 def _is_part_of_forward(node: ast.Call, file: PythonFile) -> bool:
@@ -183,7 +192,7 @@ def scores(call: Call, file: PythonFile) -> HalfResult | None:
     if node is None or call.autocast is not None or not may_be_scores(node, file):
         return None
     use = _use_of_scores(node, file)
-    if use is None or _has_no_digits(node, file):
+    if use is None or has_no_digits(node, file):
         return None
     used = file.related(file.span_of(use), "its exact value is used here")
     logits = _operand(call)
@@ -191,7 +200,7 @@ def scores(call: Call, file: PythonFile) -> HalfResult | None:
     return _of_checkpoint(call, logits, file, used) if known is None else known
 
 
-def _has_no_digits(node: ast.Call, file: PythonFile) -> bool:
+def has_no_digits(node: ast.Call, file: PythonFile) -> bool:
     """True if only the largest of some scores counts, or on which side of a threshold one is."""
     fate, own = Fate(node, syntax_tree(file)), file.text.path
     return fate.has_no_digits and not any(
