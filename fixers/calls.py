@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import NamedTuple
 
 from precision_lint.facts.dtypes.domain.calls import Call
@@ -81,6 +82,17 @@ def add_keyword(file: ParsedPython, call: Span, keyword: str, expression: str) -
     # After the last argument and before its trailing comma, if any: comments stay in place.
     offset = found.extent(arguments[-1].value).end
     return Edit(Span(offset, offset), f", {keyword}={expression}")
+
+
+def remove_keyword(file: ParsedPython, call: ast.Call, keyword: ast.keyword) -> Edit | None:
+    """`f(a, b=1)` to `f(a)`; None for an argument that is the only one."""
+    span = file.span_of(keyword)
+    given = [*map(file.span_of, call.args), *map(file.span_of, call.keywords)]
+    after = min((each.start for each in given if each.start > span.start), default=None)
+    before = max((each.end for each in given if each.end < span.start), default=None)
+    if after is not None:
+        return Edit(Span(span.start, after), "")
+    return None if before is None else Edit(Span(before, span.end), "")
 
 
 def _receiver(file: ParsedPython, call: Call) -> _Receiver | None:

@@ -97,6 +97,7 @@ NAMES = {
     "precision_lint.facts.amp.missing_names": "MissingName missing_names",
     "precision_lint.facts.amp.regions.cuda_devices": "may_be_cuda",
     "precision_lint.facts.amp.regions.other_devices": "fixed_devices",
+    "precision_lint.facts.amp.bits_arguments": "BitsArgument bits_arguments",
     "precision_lint.facts.amp.quantized_loads": "QuantizedLoad quantized_load",
     "precision_lint.facts.amp.training_step.scaler_order": "Disorder DisorderForm disorders",
     "precision_lint.facts.amp.scaling.scaled_penalties": "scaled_penalties",

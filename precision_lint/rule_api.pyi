@@ -1,5 +1,7 @@
 """The names of `rule_api`, for type checkers. Written by scripts/generate.py."""
 
+from precision_lint.facts.amp.bits_arguments import BitsArgument as BitsArgument
+from precision_lint.facts.amp.bits_arguments import bits_arguments as bits_arguments
 from precision_lint.facts.amp.deprecated_api import DEPRECATED_FUNCTIONS as DEPRECATED_FUNCTIONS
 from precision_lint.facts.amp.deprecated_api import DeprecatedImport as DeprecatedImport
 from precision_lint.facts.amp.deprecated_api import DeprecatedUse as DeprecatedUse
