@@ -7,9 +7,10 @@ may be a literal, the default of a parameter, what a call in the same file gives
 or a default or a choice that an argument parser or a class of settings declares.
 
 Not reported: `getattr` with a third argument, `getattr` in `try:`, a name that a condition or a
-table turns into a dtype before, and settings that the code assigns after it has read them. Values
-in configuration files and launch scripts are covered by `invalid-precision-value`, as are
-`bnb_4bit_compute_dtype="bf16"` and `mixed_precision="bfloat16"` in Python.
+table turns into a dtype before, settings that the code assigns after it has read them, and the
+default of a field that every call gives which makes its class. Values in configuration files and
+launch scripts are covered by `invalid-precision-value`, as are `bnb_4bit_compute_dtype="bf16"` and
+`mixed_precision="bfloat16"` in Python.
 
 ## Why it hurts
 `AttributeError: module 'torch' has no attribute 'bf16'`, after the data and the model have been

@@ -1,7 +1,8 @@
 """The texts that Python declares for a setting, and that it still has where it is read.
 
 An option that is converted by its `type`, a field that a validator or a property of this name may
-change, and an attribute that is assigned have none.
+change, one that every call gives which makes its class, and an attribute that is assigned have
+none.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Setting
+from precision_lint.facts.settings.made_in_code import every_call_gives
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
@@ -63,6 +65,8 @@ def of_setting(setting: Setting, node: ast.Attribute, file: PythonFile) -> Itera
             continue
         owner = enclosing_class(statement, syntax_tree(declaring))
         if owner is None and not is_here and _OF_A_PART.search(last_name(node.value) or ""):
+            continue
+        if owner is not None and every_call_gives(node.attr, owner, declaring, file.project):
             continue
         literals = _literals(choice.value, statement, declaring)  # none for `torch.float32`
         if literals and holder in ("", "Namespace" if owner is None else owner.name):
