@@ -151,6 +151,7 @@ NAMES = {
     ),
     "precision_lint.facts.numerics.uses": "holders_of_names names_of reads_any",
     # Hardware
+    "precision_lint.facts.hardware.answers": "Answer answers asks_for_a_gpu",
     "precision_lint.facts.hardware.gpus": "gpu",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",

@@ -167,6 +167,9 @@ from precision_lint.facts.dtypes.unused_casts import may_be_unused_cast as may_b
 from precision_lint.facts.dtypes.unused_casts import unused_cast as unused_cast
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
+from precision_lint.facts.hardware.answers import Answer as Answer
+from precision_lint.facts.hardware.answers import answers as answers
+from precision_lint.facts.hardware.answers import asks_for_a_gpu as asks_for_a_gpu
 from precision_lint.facts.hardware.gpus import gpu as gpu
 from precision_lint.facts.names.compared import NeverEqual as NeverEqual
 from precision_lint.facts.names.compared import is_never_true as is_never_true

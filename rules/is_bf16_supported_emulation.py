@@ -2,8 +2,9 @@
 
 ## What it does
 Finds choices of bfloat16 or float16 by `torch.cuda.is_bf16_supported()`: a conditional expression,
-an `if` with an `else`, and arguments such as `bf16=…, fp16=not …`. The float16 side is what shows
-that the program is meant for older GPUs, too.
+an `if` with an `else`, and arguments such as `bf16=…, fp16=not …`. The answer may be held by a name
+(`use_bf16 = torch.cuda.is_bf16_supported()`) or come from a function that does nothing but ask,
+also in another file. The float16 side is what shows that the program is meant for older GPUs, too.
 
 Not reported: `is_bf16_supported(including_emulation=False)`, a condition that asks for the compute
 capability as well, uses that choose nothing between the two, projects that pin a torch before 2.4,
@@ -53,21 +54,26 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from precision_lint.fixers import calls
 from precision_lint.rule_api import (
+    Answer,
     Applicability,
     Confidence,
     Edit,
     Finding,
     Fix,
     PythonFile,
+    Related,
     Rule,
     Severity,
     SyntaxTree,
-    callee_name,
+    answers,
+    asks_for_a_gpu,
     dotted,
     gpu,
+    last_name,
     names_bfloat16,
     names_float16,
     oldest_torch,
@@ -85,13 +91,12 @@ RULE = Rule(
     since="0.1.0",
     precisions=("bf16",),
     fix="sometimes",
-    triggers=((b"is_bf16_supported()",), (b"float16", b"fp16", b"half")),
+    triggers=((b"is_bf16_supported()",),),
     pitfalls=("L02",),
 )
 
 _FUNCTION = "torch.cuda.is_bf16_supported"
 _SINCE = (2, 4)
-_OF_A_GPU = frozenset({"is_available", "is_bf16_supported"})
 _FLASH_NAME = regex(r"'flash_attention_[23]'")
 _FLASH_GIVEN = rb"\battn_implementation\s*=\s*[\"']flash_attention_[23][\"']"
 """How another file of the program loads a model with it."""
@@ -118,15 +123,13 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     syntax = syntax_tree(file)
     asked = [each for each in syntax.calls("is_bf16_supported") if _counts_emulation(each, syntax)]
     found = [each for each in asked if not _is_replaced(each, file, syntax)]
-    if found and (_needs_ampere(syntax, file) or _only_merges(syntax)):
-        return
     for call in found:
-        fallback = _fallback(call, syntax)
-        if fallback is None or (_is_switch(fallback) and _loads(syntax, _BFLOAT16)):
-            continue
-        if _comes_to_flash_attention(call, syntax):
+        chosen = next((each for each in answers(call, file) if _counts(each, file)), None)
+        if chosen is None or (fallback := _fallback(chosen)) is None:
             continue
         negated = _negated_in(syntax.parent(syntax.parent(call) or call), found)
+        module = chosen.module
+        place = module.text.place(module.span_of(fallback))
         yield file.finding(
             RULE,
             file.span_of(call),
@@ -134,8 +137,19 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM,
             why="GPUs before Ampere emulate bfloat16, slowly, and the float16 branch never runs.",
             fix=_fix([call, *negated], file, syntax),
-            related=[file.related(file.span_of(fallback), "float16 is chosen for the other GPUs")],
+            related=[Related(place, "float16 is chosen for the other GPUs")],
         )
+
+
+def _counts(answer: Answer, file: PythonFile) -> bool:
+    """True for an answer that chooses between bfloat16 and float16, which older GPUs would run."""
+    syntax = syntax_tree(answer.module)
+    fallback = _fallback(answer)
+    if fallback is None or (_is_switch(fallback) and _loads(syntax, _BFLOAT16)):
+        return False
+    if _comes_to_flash_attention(answer.node, syntax):
+        return False
+    return not (_needs_ampere(syntax, answer.module.text.path, file) or _only_merges(syntax))
 
 
 def _loads(syntax: SyntaxTree, arguments: dict[str, re.Pattern[str]]) -> bool:
@@ -148,19 +162,19 @@ def _loads(syntax: SyntaxTree, arguments: dict[str, re.Pattern[str]]) -> bool:
     )
 
 
-def _needs_ampere(syntax: SyntaxTree, file: PythonFile) -> bool:
+def _needs_ampere(syntax: SyntaxTree, path: Path, file: PythonFile) -> bool:
     """True for a program with FlashAttention, which refuses GPUs that emulate bfloat16."""
     return (
         _loads(syntax, _FLASH)
         or _is_flash_default(syntax)
         or any(
-            file.project.runs_with(each, file.text.path)
+            file.project.runs_with(each, path)
             for each in file.project.python_sources_matching(_FLASH_GIVEN)
         )
     )
 
 
-def _comes_to_flash_attention(call: ast.Call, syntax: SyntaxTree) -> bool:
+def _comes_to_flash_attention(call: ast.expr, syntax: SyntaxTree) -> bool:
     """True if a function calls FlashAttention 2 itself wherever it makes the choice."""
     function = syntax.function(call)
     around = {*syntax.around(call)}
@@ -214,22 +228,27 @@ def _counts_emulation(call: ast.Call, syntax: SyntaxTree) -> bool:
     return not (call.args or call.keywords) and qualified(call.func, syntax.names) == _FUNCTION
 
 
-def _fallback(call: ast.Call, syntax: SyntaxTree) -> ast.expr | None:
+def _fallback(answer: Answer) -> ast.expr | None:
     """The float16 that is chosen where bfloat16 is not supported."""
-    inner: ast.AST = call
-    around = (each for each in syntax.within_function(call) if isinstance(each, ast.If | ast.IfExp))
+    asked, syntax = answer.node, syntax_tree(answer.module)
+    inner: ast.AST = asked
+    around = (
+        each for each in syntax.within_function(asked) if isinstance(each, ast.If | ast.IfExp)
+    )
     if any(_ALSO_ASKED.search(ast.unparse(each.test)) for each in around):
         return None
-    for parent in syntax.within_function(call):
+    for parent in syntax.within_function(asked):
         match parent:
             case ast.IfExp(test=test, body=body, orelse=orelse) if inner is test:
-                return _chosen(test, [body], [orelse])
+                return _chosen(test, answer, [body], [orelse])
             case ast.If(test=test, body=block, orelse=others) if inner is test:
                 returns = isinstance(block[-1], ast.Return) and not others
                 otherwise = _following(parent, syntax) if returns else others
-                return _chosen(test, _values(block), _values(otherwise))
+                return _chosen(test, answer, _values(block), _values(otherwise))
             case ast.keyword(arg="bf16"):
-                return _negation(call, syntax.parent(parent))
+                return _negation(asked, syntax.parent(parent))
+            case ast.Assign(targets=[target]) if last_name(target) == "bf16":
+                return _negated_after(parent, target, syntax)
             case ast.BoolOp() | ast.UnaryOp():
                 inner = parent
                 continue
@@ -250,35 +269,18 @@ def _values(block: Sequence[ast.stmt]) -> list[ast.expr]:
     return [value for value in values if value is not None]
 
 
-def _chosen(test: ast.expr, body: list[ast.expr], orelse: list[ast.expr]) -> ast.expr | None:
+def _chosen(
+    test: ast.expr, answer: Answer, body: list[ast.expr], orelse: list[ast.expr]
+) -> ast.expr | None:
     """The float16 of two sides of which the other one is bfloat16."""
-    if isinstance(test, ast.BoolOp) and not _asks_for_a_gpu(test):
+    asked, syntax = answer.node, syntax_tree(answer.module)
+    if isinstance(test, ast.BoolOp) and not asks_for_a_gpu(test, asked, syntax):
         return None
     if isinstance(test, ast.UnaryOp):
         body, orelse = orelse, body
     is_bfloat16 = any(names_bfloat16(word) for one in body for word in _words(one))
     found = (one for one in orelse if any(map(names_float16, _words(one))))
     return next(found, None) if is_bfloat16 else None
-
-
-def _asks_for_a_gpu(test: ast.BoolOp) -> bool:
-    """True for `torch.cuda.is_available() and …` and `device.type == "cuda" and …`, which say
-    nothing of bfloat16.
-    """
-    return isinstance(test.op, ast.And) and all(map(_is_of_a_gpu, test.values))
-
-
-def _is_of_a_gpu(test: ast.expr) -> bool:
-    match test:
-        case ast.Call():
-            return callee_name(test) in _OF_A_GPU
-        case ast.Compare(
-            left=ast.Name() | ast.Attribute() as left,
-            ops=[ast.Eq()],
-            comparators=[ast.Constant(value="cuda")],
-        ):
-            return "device" in ast.unparse(left)
-    return False
 
 
 def _words(node: ast.expr) -> Iterator[str]:
@@ -289,13 +291,24 @@ def _words(node: ast.expr) -> Iterator[str]:
                 yield word
 
 
-def _negation(call: ast.Call, around: ast.AST | None) -> ast.expr | None:
+def _negation(asked: ast.expr, around: ast.AST | None) -> ast.expr | None:
     """The `fp16=not torch.cuda.is_bf16_supported()` beside `bf16=`."""
     for keyword in around.keywords if isinstance(around, ast.Call) else []:
         match keyword:
             case ast.keyword(arg="fp16", value=ast.UnaryOp(op=ast.Not(), operand=operand)):
-                if ast.unparse(operand) == ast.unparse(call):
+                if ast.unparse(operand) == ast.unparse(asked):
                     return keyword.value
+    return None
+
+
+def _negated_after(statement: ast.stmt, target: ast.expr, syntax: SyntaxTree) -> ast.expr | None:
+    """The `args.fp16 = not args.bf16` after `args.bf16 =`."""
+    for following in _following(statement, syntax):
+        match following:
+            case ast.Assign(
+                targets=[other], value=ast.UnaryOp(op=ast.Not(), operand=operand) as negation
+            ) if last_name(other) == "fp16" and ast.unparse(operand) == ast.unparse(target):
+                return negation
     return None
 
 
