@@ -7,7 +7,9 @@ Finds imports and uses of `torch.amp.GradScaler` (since torch 2.3), `torch.amp.c
 older torch: `torch==2.1.2` in its requirements or lock file, or in the install command of its page.
 
 Not reported: code under a condition on torch's version or `hasattr`, code in a `try` that catches
-the error, and projects that only name a lower bound.
+the error, projects that only name a lower bound, and programs that need a newer Python than the
+pinned torch has packages for: with `def f(x: int | None)` they run on Python 3.10, and so on torch
+1.11 at least.
 
 ## Why it hurts
 The program ends at its first line: `ImportError: cannot import name 'GradScaler' from 'torch.amp'`,

@@ -45,6 +45,9 @@ def missing_names(file: PythonFile) -> Iterator[MissingName]:
             continue
         if is_for_another_version(node, at, file.text):
             continue
+        needed = file.project.torch_of_python_needed_with(file.text.path)
+        if needed is not None and needed > version:
+            return  # no Python that can run the program has packages of the pinned torch
         seen.add(name)
         is_import = isinstance(node, ast.ImportFrom)
         shown = _alias(node, name) if isinstance(node, ast.ImportFrom) else node

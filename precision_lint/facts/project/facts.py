@@ -25,6 +25,7 @@ from precision_lint.facts.project.imports import (
     words_of_imports,
 )
 from precision_lint.facts.project.modules import LARGEST, ParsedModules
+from precision_lint.facts.project.python_needed import FIRST_TORCH, python_needed
 from precision_lint.facts.project.questions import (
     ANSWERS,
     OF_CONTENT,
@@ -304,14 +305,20 @@ class ProjectFacts:
 
     def torch_needed_with(self, path: Path) -> tuple[int, ...] | None:
         """The oldest torch that has all that the programs of a file import at their top level."""
-        files = {path: None, **dict.fromkeys(self.imports.of_tensors)}
-        needed = (
-            tuple(map(int, version.split(".")))
-            for other in files
-            if not self.project.is_test(other) and (version := self.records.of("torch", other))
-            if other == path or self.imports.are_linked(other, path)
-        )
-        return max(needed, default=None)
+        needed = self._recorded_of_programs("torch", path)
+        return max((tuple(map(int, each.split("."))) for each in needed), default=None)
+
+    def torch_of_python_needed_with(self, path: Path) -> tuple[int, int] | None:
+        """The oldest torch for a Python that can import the files of the programs of a file."""
+        needed = self._recorded_of_programs("python", path)
+        return max((FIRST_TORCH[each] for each in needed), default=None)
+
+    def _recorded_of_programs(self, kind: str, path: Path) -> Iterator[str]:
+        """The records of a file and of those that its programs contain, but for tests."""
+        for other in {path: None, **dict.fromkeys(self.imports.of_tensors)}:
+            found = "" if self.project.is_test(other) else self.records.of(kind, other)
+            if found and (other == path or self.imports.are_linked(other, path)):
+                yield found
 
     def page_matches(self, pattern: bytes) -> bool:
         """True if a page of the project holds what a regular expression matches."""
@@ -467,6 +474,7 @@ KINDS: Mapping[str, Kind] = {
     "names": Kind(_naming),
     "shown": Kind(words_shown, LARGEST_DOCUMENT),
     "torch": Kind(torch_needed),
+    "python": Kind(python_needed, LARGEST),
     "searched": Kind(_searched, LARGEST),
 }
 """What is kept of a file."""
@@ -566,6 +574,11 @@ class Recording:
     def torch_needed_with(self, path: Path) -> tuple[int, ...] | None:
         """The oldest torch that has all that the programs of a Python file import."""
         answer: tuple[int, ...] | None = self._ask("torch_needed_with", path)
+        return answer
+
+    def torch_of_python_needed_with(self, path: Path) -> tuple[int, int] | None:
+        """The oldest torch for a Python that can import the files of the programs of a file."""
+        answer: tuple[int, int] | None = self._ask("torch_of_python_needed_with", path)
         return answer
 
     @property

@@ -41,6 +41,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
         library, near
     ),
     "torch_needed_with": lambda facts, path: facts.torch_needed_with(path),
+    "torch_of_python_needed_with": lambda facts, path: facts.torch_of_python_needed_with(path),
     "import_style": lambda facts, path: facts.project.import_style(path),
     # Evidence and settings
     "half_precision": lambda facts, path: facts.half_precision(path),
@@ -128,6 +129,8 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return (*_IMPORTS, f"matches\n{pattern.encode().decode('latin-1')}")
         case ("torch_needed_with", _):
             return (*_IMPORTS, "torch\n")
+        case ("torch_of_python_needed_with", _):
+            return (*_IMPORTS, "python\n")
         case ("referring", _):
             return ("references\n",)
         case ("named_in_python" | "named_in_pages", name):
