@@ -140,6 +140,7 @@ NAMES = {
         "HALF_UPDATES HalfUpdate half_updates keeps_float32"
     ),
     "precision_lint.facts.numerics.buffers_in_half": "positions_of_buffers",
+    "precision_lint.facts.numerics.in_half_regions": "calls_in_other_regions",
     "precision_lint.facts.numerics.logarithms": (
         "LOGARITHMS HalfLogarithm logarithm may_be_of_probability"
     ),

@@ -211,6 +211,9 @@ from precision_lint.facts.numerics.half_updates import HALF_UPDATES as HALF_UPDA
 from precision_lint.facts.numerics.half_updates import HalfUpdate as HalfUpdate
 from precision_lint.facts.numerics.half_updates import half_updates as half_updates
 from precision_lint.facts.numerics.half_updates import keeps_float32 as keeps_float32
+from precision_lint.facts.numerics.in_half_regions import (
+    calls_in_other_regions as calls_in_other_regions,
+)
 from precision_lint.facts.numerics.logarithms import LOGARITHMS as LOGARITHMS
 from precision_lint.facts.numerics.logarithms import HalfLogarithm as HalfLogarithm
 from precision_lint.facts.numerics.logarithms import logarithm as logarithm

@@ -11,7 +11,8 @@ Not reported: products of which only some operands were cast (the cast may only 
 float64, masks and other integers on both sides, `out=`, and regions with `enabled=False`. A product
 that is immediately cast back to another dtype has low confidence: little is lost there. Confidence
 is medium if a setting enables the region, if the caller chooses its dtype, or if the region is in
-the callers of the function.
+the callers of the function. A region that a program of another file opens counts in `forward`, if
+it names its dtype.
 
 ## Why it hurts
 Autocast casts the operands of these operators to half precision, even after an explicit cast. There
@@ -46,7 +47,7 @@ There is no fix: the author may want float32, or only believe that the code comp
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from precision_lint.rule_api import (
     BFLOAT16,
@@ -58,12 +59,14 @@ from precision_lint.rule_api import (
     Finding,
     PythonFile,
     Region,
+    Related,
     Rule,
     Severity,
     Span,
     SyntaxTree,
     Tensor,
     binding,
+    calls_in_other_regions,
     fact,
     multiplied,
     qualified,
@@ -78,9 +81,8 @@ RULE = Rule(
     severity=Severity.WARNING,
     since="0.1.0",
     precisions=("fp16", "bf16"),
-    triggers=((b"autocast",), (b"torch",), (b".float()", b"torch.float")),
+    triggers=((b"torch",), (b".float()", b"torch.float")),
     calls=frozenset({"float", "to", "type"}),
-    intraprocedural=frozenset({"float", "to", "type"}),
     pitfalls=("C08",),
 )
 
@@ -91,6 +93,10 @@ _VIEWS = frozenset(
     "transpose permute reshape view unsqueeze squeeze flatten contiguous expand t swapaxes".split()
 )
 _NARROWS = frozenset({"to", "type", "type_as", "half", "bfloat16", "int", "long"})
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return file.span_of(node) in _products(file)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
@@ -109,15 +115,57 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         related = [region.dtype.origin.related] if region.dtype.origin is not None else []
         if around is not None:
             related = [file.related(file.span_of(around.node), "the autocast region")]
-        yield file.finding(
-            RULE,
-            file.span_of(product),
-            f"autocast undoes the casts to float32: this product is {_precision(region)}",
-            confidence=_confidence(product, region, around is not None, file),
-            why="Autocast casts the operands of a product whatever their dtype. Compute the "
-            "product in `torch.autocast(…, enabled=False)`, or remove the casts.",
-            related=related,
-        )
+        confidence = _confidence(product, region, around is not None, file)
+        yield _finding(product, region, confidence, related, file)
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    """Products in `forward` of a module that a program of another file calls in a region."""
+    products = {
+        span: [each for each in found if _is_in_forward(each[0], file)]
+        for span, found in _products(file).items()
+    }
+    if not any(products.values()):
+        return
+
+    def is_first_cast(node: ast.expr) -> bool:
+        return bool(products.get(file.span_of(node)))
+
+    for call in calls_in_other_regions(RULE.calls, is_first_cast, file):
+        for product, casts in products.get(call.span, ()):
+            region = call.autocast
+            if region is None or _is_counting(casts, call, file):
+                continue
+            related = [region.dtype.origin.related] if region.dtype.origin is not None else []
+            is_narrowed = _narrows(syntax_tree(file).parent(product))
+            confidence = Confidence.LOW if is_narrowed else Confidence.MEDIUM
+            yield _finding(product, region, confidence, related, file)
+
+
+def _is_in_forward(product: ast.expr, file: PythonFile) -> bool:
+    """True in `forward` outside of the regions, on or off, that it enters itself."""
+    syntax = syntax_tree(file)
+    function = syntax.function(product)
+    is_forward = isinstance(function, ast.FunctionDef) and function.name == "forward"
+    return is_forward and next(regions_around(product, syntax), None) is None
+
+
+def _finding(
+    product: ast.expr,
+    region: Region,
+    confidence: Confidence,
+    related: Sequence[Related],
+    file: PythonFile,
+) -> Finding:
+    return file.finding(
+        RULE,
+        file.span_of(product),
+        f"autocast undoes the casts to float32: this product is {_precision(region)}",
+        confidence=confidence,
+        why="Autocast casts the operands of a product whatever their dtype. Compute the "
+        "product in `torch.autocast(…, enabled=False)`, or remove the casts.",
+        related=related,
+    )
 
 
 @fact
