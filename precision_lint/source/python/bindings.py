@@ -96,16 +96,22 @@ def _latest(stores: list[ast.Name], node: ast.Name, syntax: SyntaxTree) -> ast.e
     after = [
         store
         for store in stores
-        if _position(store) > _position(node) or syntax.parent(store) in surrounding
+        if _position(store) > _position(node) or _statement(store, syntax) in surrounding
     ]
     before = sorted((store for store in stores if store not in after), key=_position)
     if not before or any(_share_a_loop(store, node, syntax) for store in after):
         return None
-    statement = syntax.parent(before[-1])
+    statement = _statement(before[-1], syntax)
     block = syntax.block(statement) if isinstance(statement, ast.stmt) else []
     if not any(each in surrounding for each in block):
         return None
     return _stored(before[-1], syntax)
+
+
+def _statement(store: ast.AST, syntax: SyntaxTree) -> ast.AST | None:
+    """What a store is a target of, by itself or beside others: `q, k = q.float(), k.float()`."""
+    parent = syntax.parent(store)
+    return syntax.parent(parent) if isinstance(parent, ast.Tuple) else parent
 
 
 def _position(node: ast.AST) -> tuple[int, int]:
