@@ -177,3 +177,32 @@ def test_a_class_that_a_package_hands_on(package: str, tmp_path: Path) -> None:
 )
 def test_another_class_or_another_package(files: dict[str, str], tmp_path: Path) -> None:
     assert FOUND not in in_package(files, tmp_path)
+
+
+def test_what_a_condition_asks_for_beside_the_option_is_no_reason(tmp_path: Path) -> None:
+    found = [row for row in rows(tmp_path) if "only if load_in" in row]
+    assert len(found) == 1
+    assert "only if load_in_4bit is not false)  train.py:10  bnb_4bit_quant_type" in found[0]
+
+
+OTHER_FIRST = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--bf16", type=flag, default=True)
+parser.add_argument("--fp16", type=flag, default=False)
+args = parser.parse_args()
+if args.bf16:
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        step()
+elif args.fp16:
+    with torch.autocast("cuda", dtype=torch.float16):
+        step()
+"""
+
+
+def test_another_option_that_is_asked_for_first_is_one(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": OTHER_FIRST})
+    (row,) = [row for row in out.splitlines() if "train.py:6" in row]
+    assert "(autocast, train.py:12, only if bf16 is not true)" in row

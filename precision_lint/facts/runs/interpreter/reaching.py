@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeGuard
@@ -155,19 +155,26 @@ def _way(
 
 
 def refuting(
-    node: ast.AST, file: ParsedPython, evaluator: Questions, hops: int = _MOST_HOPS
+    node: ast.AST,
+    file: ParsedPython,
+    evaluator: Questions,
+    hops: int = _MOST_HOPS,
+    is_own: Callable[[Occurrence], bool] = lambda _: False,
 ) -> tuple[Occurrence, ...]:
     """The settings because of which a run does not come to a node; none if there are other reasons
-    as well.
+    as well. Where a condition asks for one that `is_own`, or that is a reason by itself, others in
+    it are none.
     """
     failing = [each for each in conditions(node, file, evaluator) if each.holds is False]
-    reasons = [each.read for each in failing]
+    reasons = [(*filter(is_own, each.read),) or each.read for each in failing]
     uses = _uses_of_function(node, file, evaluator) if hops else []
     if uses and all(reached(use, home, evaluator, hops - 1) is False for home, use in uses):
-        reasons += [refuting(use, home, evaluator, hops - 1) for home, use in uses]
+        reasons += [refuting(use, home, evaluator, hops - 1, is_own) for home, use in uses]
     if not all(reasons):
         return ()
-    return (*dict.fromkeys(one for each in reasons for one in each),)
+    alone = {each[0] for each in reasons if len(each) == 1}
+    chosen = ((*filter(alone.__contains__, each),) or each for each in reasons)
+    return (*dict.fromkeys(one for each in chosen for one in each),)
 
 
 def _uses_of_function(

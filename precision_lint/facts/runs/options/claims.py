@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Set
+from functools import partial
 
 from precision_lint.facts.amp.regions.autocast import records_no_gradients
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
@@ -188,10 +189,13 @@ def _possible(
 
 def _idle(place: TorchPlace, written: Occurrence, evaluator: Evaluator) -> Claim | None:
     """A place to which a run does not come because of the setting itself, or of another one."""
-    reasons = refuting(place.node, place.file, evaluator)
-    if not reasons:
+    own = partial(_is_same, written)
+    found = refuting(place.node, place.file, evaluator, is_own=own)
+    if not found:
         return None
-    if any(_is_same(one, written) for one in reasons):
+    reasons = [one for one in found if not own(one)]
+    is_declared = isinstance(written.origin, CodePlace)
+    if len(reasons) < len(found) and not (is_declared and reasons):
         return Claim(place)
     given = [one for one in reasons if not isinstance(one.origin, CodePlace)]
     by = (given or reasons)[-1]  # what the run is given says more than a default
