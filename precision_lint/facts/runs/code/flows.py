@@ -39,6 +39,7 @@ from precision_lint.facts.runs.code.classes_by_text import named_beside
 from precision_lint.facts.runs.code.entered import assigns_one_of, computed_in_both, entered
 from precision_lint.facts.runs.code.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.code.kept_scalers import without_kept, without_uses
+from precision_lint.facts.runs.code.other_names import filled_names, gets_settings
 from precision_lint.facts.runs.code.plain_records import is_plain_field
 from precision_lint.facts.runs.code.read_constants import reads_of_constant
 from precision_lint.facts.runs.code.replaced import put_in_place
@@ -367,6 +368,7 @@ class _Flow:
         if name != "self":
             is_other_name = isinstance(holder, ast.Name) and self._names_settings(holder, file)
             is_holder = holds_settings(name) or name == asked.section or is_other_name
+            is_holder = is_holder or name in filled_names(self.program)
             return is_holder or self._is_of_class(asked, holder, file)
         syntax = syntax_tree(file)
         owner = next((one for one in syntax.around(holder) if isinstance(one, ast.ClassDef)), None)
@@ -416,6 +418,8 @@ class _Flow:
     def _names_settings(self, holder: ast.Name, file: ParsedPython) -> bool:
         """True for another name of settings: `short = self.training_settings`."""
         syntax = syntax_tree(file)
+        if gets_settings(holder, file, self.program):
+            return True
         stores = syntax.stores(syntax.function(holder) or syntax.tree, holder.id)
         if any(is_parsed(store, syntax) for store in stores):
             return True
