@@ -121,8 +121,8 @@ if args.amp:
 
 def test_a_step_with_a_scaler_beside_one_without_is_known(tmp_path: Path) -> None:
     text = explained(tmp_path, {"train.py": STEPS.format(TAKEN)}, "train.py")
-    assert "false by default (autocast, train.py:9, only if args.amp)" in text
-    assert "false by default (scaler, train.py:6, only if args.amp)" in text
+    assert "off by default (autocast, train.py:9, only if args.amp)" in text
+    assert "off by default (scaler, train.py:6, only if args.amp)" in text
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ if args.amp and args.upcast:
 
 def test_what_is_kept_out_of_autocast_is_no_place(tmp_path: Path) -> None:
     text = explained(tmp_path, {"train.py": STEPS.format(OFF.format("False", "query.float()"))})
-    assert "false by default (autocast, train.py:9, only if args.amp)" in text
+    assert "off by default (autocast, train.py:9, only if args.amp)" in text
     assert "cast of query" not in text
 
 

@@ -7,7 +7,7 @@ import builtins
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import compress, islice
 from operator import contains
 from pathlib import Path
 
@@ -106,14 +106,10 @@ class Program(Memo):
         for name, each in found.items():
             if len({(one.origin.source.path, one.owner) for one in each}) > 1:
                 made = [one for one in each if self.makes(one)] or each
-                found[name] = [one for one in made if self._may_fill(one)] or made
+                filled = {one for _, one in self.parsed_classes} & {one.owner for one in made}
+                is_open = [one.kind is not Kind.FIELD or one.owner in filled for one in made]
+                found[name] = [*compress(made, is_open)] if filled else made
         return found
-
-    def _may_fill(self, declared: Declaration) -> bool:
-        """False for the field of a class that none of its parsers is given."""
-        return declared.kind is not Kind.FIELD or any(
-            name == declared.owner for _, name in self.parsed_classes
-        )
 
     @cached_property
     def parsed_classes(self) -> tuple[tuple[Place, str], ...]:
