@@ -23,7 +23,7 @@ where a run is reported depends on the run, not on the rule.
 """
 
 _JSON = frozenset(marks.JSON)
-_JSON_KEY = regex(rb'"([^"\\]*)"\s*:')
+_JSON_KEY = regex(rb'"-*([^"\\]*)"\s*:')
 _BETWEEN_WORDS = bytes(
     byte if chr(byte).isalnum() or byte in b"_-" else ord(" ") for byte in range(128)
 ).ljust(256)

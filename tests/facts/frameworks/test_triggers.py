@@ -19,6 +19,12 @@ def test_a_large_file_is_read_for_the_same_marks_as_a_small_one(mark: bytes) -> 
     assert may_be_read(DATA + setting, "json")
 
 
+@pytest.mark.parametrize("mark", marks.JSON[::20], ids=lambda mark: mark.decode())
+def test_a_key_may_be_an_option_or_a_path(mark: bytes) -> None:
+    assert may_be_read(b'{"--' + mark + b'": 1}', "json")
+    assert may_be_read(b'{"trainer.' + mark + b'": 1}', "json")
+
+
 def test_data_is_not_read() -> None:
     assert not may_be_read(DATA, "json")
 

@@ -82,7 +82,7 @@ def rows(tmp_path: Path, default: bool = False, more: str = PREPARED) -> list[st
 def test_what_a_switch_decides_as_well_is_not_in_the_way(tmp_path: Path) -> None:
     out = "\n".join(rows(tmp_path))
     assert "off by default (4-bit products, train.py:25)" in out
-    assert "false by default (argument of BitsAndBytesConfig(load_in_8bit=), train.py:23)" in out
+    assert "not used by default (argument of BitsAndBytesConfig(load_in_8bit=), train.py:23)" in out
     assert "not understood: load_in" not in out
 
 
