@@ -11,9 +11,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from precision_lint.facts.amp.module_paths import takes_part
+from precision_lint.facts.amp.optional_adapters import names_adapters, runs_without_adapters
 from precision_lint.facts.amp.own_sharding import SHARDING, shards_by_itself
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Origin
+from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.code import code_of
@@ -49,30 +52,37 @@ _MOST = 8
 """Files that are read for the definitions of one name."""
 
 
-def may_be_changed_elsewhere(given: ast.expr, origin: Origin, file: PythonFile) -> bool:
-    """True if code of another file may change the weights of a model that an optimizer gets.
+@frozen
+class Given:
+    """What an optimizer or a trainer is given, where the weights got their dtype, and its call."""
 
-    `origin` is where they got their dtype.
-    """
-    return _may_be(_changing, given, origin, file)
+    node: ast.expr
+    origin: Origin
+    by: Span
 
 
-def may_freeze_elsewhere(given: ast.expr, origin: Origin, file: PythonFile) -> bool:
+def may_be_changed_elsewhere(given: Given, file: PythonFile) -> bool:
+    """True if code of another file may change the weights of a model that an optimizer gets."""
+    return _may_be(_changing, given, file)
+
+
+def may_freeze_elsewhere(given: Given, file: PythonFile) -> bool:
     """True if code of another file may freeze some of these weights."""
-    return _may_be(_freezing, given, origin, file)
+    return _may_be(_freezing, given, file)
 
 
-def may_be_given_layers(given: ast.expr, origin: Origin, file: PythonFile) -> bool:
+def may_be_given_layers(given: Given, file: PythonFile) -> bool:
     """True if a function of this file or another one may put layers into the model."""
     own = _adding(file)
-    return _may_be(_adding, given, origin, file) or any(
-        callee_name(call) in own and takes_part(call, given, file)
+    return _may_be(_adding, given, file) or any(
+        callee_name(call) in own and _takes_part(call, given, file)
         for call in syntax_tree(file).every_call
     )
 
 
-def _may_be(doing: Doing, given: ast.expr, origin: Origin, file: PythonFile) -> bool:
+def _may_be(doing: Doing, given: Given, file: PythonFile) -> bool:
     """True if what makes a model in another file, or is given it there, does something."""
+    origin = given.origin
     if origin.source.path != file.text.path:
         home = file.project.module(origin.source.path)
         node = None if home is None else home.node_at(origin.span)
@@ -84,9 +94,20 @@ def _may_be(doing: Doing, given: ast.expr, origin: Origin, file: PythonFile) -> 
     return any(
         _does(doing, definition, home)
         for call in syntax_tree(file).every_call
-        if takes_part(call, given, file)
+        if _takes_part(call, given, file)
         for definition, home in _called(call, file)
     )
+
+
+def _takes_part(call: ast.Call, given: Given, file: PythonFile) -> bool:
+    is_other = takes_part(call, given.node, file) and file.span_of(call) != given.by
+    return is_other and _may_be_reached(call, file)
+
+
+def _may_be_reached(call: ast.Call, file: PythonFile) -> bool:
+    """False for a call that the runs without adapters do not come to: these are the ones judged."""
+    runs = runs_without_adapters(file) if names_adapters(file) else ()
+    return not runs or any(run.reaches(call) for run in runs)
 
 
 def _called(call: ast.Call, file: PythonFile) -> Iterator[tuple[Definition, ParsedPython]]:

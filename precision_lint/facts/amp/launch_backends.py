@@ -16,12 +16,10 @@ _BACKENDS = (
 """Words of commands that choose one. What `accelerate launch --config_file` reads may, too; the
 launcher `deepspeed` only starts processes.
 """
-IN_COMMENT = regex(
+_IN_COMMENT = regex(
     r"^[^\n]*(?:accelerate\s+launch|--(?:use_)?(?:deepspeed|fsdp)(?![\w-]))[^\n]*$", re.MULTILINE
 )
-"""A command that may choose one, in a comment or a docstring; the rest of what these say of it is
-no command.
-"""
+"""A command that may choose one, in a comment or a docstring."""
 _ROWS = rb"(?:[^\n\\]|\\[ ]*\n?)*?"
 """The beginning of a row, and of the rows that a backslash adds to it."""
 _NAMED = r"(?i)deepspeed|fsdp|fullysharded|zero_stage|megatron"
@@ -33,8 +31,19 @@ _PLAIN = (
 
 
 @fact
+def has_command_with_backend(file: PythonFile) -> bool:
+    """True if a comment or a docstring has a command with a backend."""
+    said = (found.group() for found in _IN_COMMENT.finditer(file.text.text))
+    return any(re.search(_NAMED, row) is not None for row in said)
+
+
+@fact
 def is_started_with_backend(file: PythonFile) -> bool:
-    """True if a command of a script, a configuration or a page names a file and a backend."""
+    """True if a command of a script, a configuration or a page names a file and a backend, or one
+    in the file itself has a backend.
+    """
+    if has_command_with_backend(file):
+        return True
     name = rb"\b" + re.escape(file.text.path.name).encode()
     pattern = rb"(?m)^(?=%s%s)%s%s" % (_ROWS, _BACKENDS, _ROWS, name)
     return file.project.other_file_matches(pattern) or file.project.page_matches(pattern)

@@ -13,11 +13,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from precision_lint.facts.amp.handed_models import (
+    Given,
     may_be_changed_elsewhere,
     may_be_given_layers,
     may_freeze_elsewhere,
 )
-from precision_lint.facts.amp.launch_backends import IN_COMMENT, is_started_with_backend
+from precision_lint.facts.amp.launch_backends import (
+    has_command_with_backend,
+    is_started_with_backend,
+)
 from precision_lint.facts.amp.module_paths import may_add_layers, may_freeze, may_freeze_all
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
 from precision_lint.facts.amp.optional_adapters import (
@@ -83,7 +87,13 @@ _OWN_COPY = regex(
 )
 """What keeps float32 weights, rounds stochastically, or trains something else than the weights."""
 _BACKEND = regex(r"deepspeed|megatron|colossalai|fabric\b|lightning", re.IGNORECASE)
-"""Backends with float32 weights of their own. A comment may have the command that chooses one."""
+"""Backends with float32 weights of their own."""
+_ASKING = regex(
+    r"\bis_(?:deepspeed|fsdp)\w*|\b(?:trainer|self)\.(?:deepspeed|is_fsdp)\w*(?!\w*\s*=(?!=))"
+    r"|\bdeepspeed(?:\.runtime)?\.zero\b|\bfrom deepspeed import zero\b"
+    r"|\bimport deepspeed(?![.\w])"
+)
+"""What only asks whether a backend is there, or what it did to parameters."""
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
@@ -133,8 +143,8 @@ def keeps_float32(file: PythonFile) -> bool:
     """
     backends = [_BACKEND] if shards_by_itself(file) else [_BACKEND, SHARDING]
     beside = [*_beside_optimizers(code_of(file), file)]
-    said = [found.group() for found in IN_COMMENT.finditer(file.text.text)]
-    if any(backend.search(part) for backend in backends for part in (*beside, *said)):
+    parts = [_ASKING.sub("", part) for part in beside]
+    if any(backend.search(part) for backend in backends for part in parts):
         return True
     if names_adapters(file) and may_always_adapt(file) and not casts_after_adapters(file):
         return True
@@ -178,28 +188,25 @@ def _is_partial(update: HalfUpdate, file: PythonFile) -> bool:
     given = parameters_of(call) or call.argument(0, "model")
     node = None if given is None else file.node_at(given.span)
     rounds_well = _OWN_COPY.search(code_of(file)[call.span.start : call.span.end]) is not None
-    return (
-        rounds_well
-        or node is None
-        or may_be_changed_elsewhere(node, update.origin, file)
-        or _trains_others(node, update, file)
-    )
+    if rounds_well or node is None:
+        return True
+    weights = Given(node, update.origin, call.span)
+    return may_be_changed_elsewhere(weights, file) or _trains_others(weights, update, file)
 
 
-def _trains_others(given: ast.expr, update: HalfUpdate, file: PythonFile) -> bool:
+def _trains_others(given: Given, update: HalfUpdate, file: PythonFile) -> bool:
     """True if some weights may be frozen, and those that are trained may be others.
 
     What is left of weights that are all in half precision is so as well, but for layers that are
     put into the model later.
     """
-    origin = update.origin
-    if not may_freeze(given, file) and not may_freeze_elsewhere(given, origin, file):
+    if not may_freeze(given.node, file) and not may_freeze_elsewhere(given, file):
         return False
     return (
         not update.is_certain
-        or may_freeze_all(given, file)
-        or may_add_layers(given, file)
-        or may_be_given_layers(given, origin, file)
+        or may_freeze_all(given.node, file)
+        or may_add_layers(given.node, file)
+        or may_be_given_layers(given, file)
     )
 
 
@@ -213,7 +220,7 @@ def _is_fallback(call: Call, file: PythonFile) -> bool:
 def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     scaled = unscaler(calls, file) is not None
     for call in calls:
-        given = parameters_of(call)
+        given = None if has_command_with_backend(file) else parameters_of(call)
         if given is None or not _STOCK.fullmatch(call.function or ""):
             continue
         weights = list(tensors(_without_settings(given.value)))
