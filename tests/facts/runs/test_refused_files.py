@@ -129,3 +129,24 @@ def test_what_transformers_does(extra: dict[str, object]) -> None:
             parser.parse_dict({"rank": 4} | extra)
     else:
         assert parser.parse_dict({"rank": 4})[0].rank == 4
+
+
+def test_a_file_of_another_reader_is_not_refused(tmp_path: Path) -> None:
+    settings = {
+        "fp16": {"enabled": False},
+        "bf16": {"enabled": True},
+        "communication_data_type": "bf16",
+        "zero_optimization": {"stage": 3},
+        "train_batch_size": 8,
+    }
+    call = "parser.parse_json_file(sys.argv[1]) if len(sys.argv) == 2 else parser.parse_args()"
+    out = explained(
+        tmp_path,
+        {},
+        call=call,
+        ds__json=json.dumps(settings),
+        run__sh='DS="${DS:-ds.json}"\nif missing; then\n  DS=other.json\nfi\n'
+        "deepspeed train.py --deepspeed $DS --output_dir o\n",
+    )
+    assert "bf16.enabled = true" in out
+    assert "refuses the file" not in out

@@ -2,13 +2,14 @@
 
 `HfArgumentParser` makes objects of its classes of a file (`parse_json_file`, `parse_yaml_file`) and
 raises where a key of the file is a field of none of them, but for `allow_extra_keys=True`, and
-before transformers 4.22. The fields of all classes must be known.
+before transformers 4.22. The fields of all classes must be known, and most keys must be some of
+them: a file of DeepSpeed is for another reader, which an option gives it to.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from precision_lint.facts.frameworks.trainer_fields import CLASSES, TRAINER_FIELDS
@@ -20,7 +21,7 @@ from precision_lint.facts.runs.readers.giving_commands import given
 from precision_lint.facts.runs.readers.readers import readers
 from precision_lint.model.finding import Related
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.settings_tree import Mapping
+from precision_lint.source.config.settings_tree import Mapping as Settings
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import last_name, qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -56,11 +57,13 @@ def refused(file: ParsedConfig, project: Recording) -> Related | None:
     return next(own, None) or next((why for _, why in found), None)
 
 
-def _keys(file: ParsedConfig) -> tuple[str, ...]:
+def _keys(file: ParsedConfig) -> Mapping[str, bool]:
+    """The keys of a file, and whether each has a plain value, as fields have."""
     match file.documents:
-        case [Mapping(entries=entries)] if all(entry.name for entry in entries):
-            return tuple(entry.name for entry in entries if entry.name)
-    return ()
+        case [Settings(entries=entries)] if all(entry.name for entry in entries):
+            plain = {entry.name: not isinstance(entry.value, Settings) for entry in entries}
+            return {name: is_plain for name, is_plain in plain.items() if name}
+    return {}
 
 
 def _parses(program: Path, parsing: set[Path], project: Recording) -> bool:
@@ -69,7 +72,7 @@ def _parses(program: Path, parsing: set[Path], project: Recording) -> bool:
 
 
 def _refusing(
-    call: ast.Call, keys: tuple[str, ...], code: ParsedPython, project: Recording
+    call: ast.Call, keys: Mapping[str, bool], code: ParsedPython, project: Recording
 ) -> Related | None:
     """Why a call refuses a file with some keys; None if it may take it."""
     if any(each.arg in (None, "allow_extra_keys") for each in call.keywords) or len(call.args) > 1:
@@ -82,9 +85,12 @@ def _refusing(
     known = [each for each in fields if each is not None]
     if not known or len(known) < len(fields):
         return None
-    other = next((key for key in keys if not any(key in each for each in known)), None)
-    if other is None:
+    fields_of_all = frozenset[str]().union(*known)
+    others = [key for key in keys if key not in fields_of_all]
+    fitting = [key for key, is_plain in keys.items() if is_plain and key in fields_of_all]
+    if not others or len(fitting) <= len(keys) // 2:
         return None
+    other = others[0]
     names = ", ".join(map(last_name, given_classes))
     message = f"the parser refuses the file: `{other}` is no field of {names}"
     return Related(code.text.place(code.span_of(call)), message)
