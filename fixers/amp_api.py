@@ -166,7 +166,11 @@ def _comma(file: ParsedPython, starts: Sequence[int]) -> str:
 
 
 def _given(arguments: Sequence[cst.Arg]) -> dict[str, cst.Arg] | None:
-    """The arguments of the old autocast by name; None if it does not accept them."""
+    """The arguments of the old autocast by name; None if it does not accept them: `"cuda"` is no
+    `enabled`.
+    """
+    import libcst as cst
+
     given: dict[str, cst.Arg] = {}
     for position, argument in enumerate(arguments):
         if argument.star == "**":
@@ -174,7 +178,8 @@ def _given(arguments: Sequence[cst.Arg]) -> dict[str, cst.Arg] | None:
         if argument.star or (argument.keyword is None and position >= len(_AUTOCAST)):
             return None
         name = _AUTOCAST[position] if argument.keyword is None else argument.keyword.value
-        if name not in _AUTOCAST or name in given:
+        is_text = name == "enabled" and isinstance(argument.value, cst.SimpleString)
+        if name not in _AUTOCAST or name in given or is_text:
             return None
         given[name] = argument
     return given
