@@ -7,13 +7,14 @@ variables that a loop adds to, and `tl.atomic_add` into a half-precision buffer.
 Triton matters: `tl.sum` of bfloat16 is computed in bfloat16 from 3.3 on, `tl.cumsum` from 3.9 on;
 earlier versions use float32. `tl.max` and sums that pick one element round nothing.
 
-Kernels are typed by all launches of the project, through wrappers in other files: casts,
-allocations, what a backward pass saves and gets. Confidence is low where no launch shows that half
-precision arrives, where benchmarks or its own file alone use the kernel and name no half dtype
-(unless it is in a package, or casts to the dtype of what it is given), where the host offers
-float32 under another condition, and where a few programs each add once to a place (split products).
-So it is where nothing names half precision that the kernel may be a part of: no file that runs with
-it, no test that names it or its package, no configuration that a program with it names.
+Kernels are typed by all launches of the project, through wrappers in other files and functions in
+functions: casts, allocations, what a backward pass saves and gets. Confidence is low where no
+launch shows that half precision arrives, where benchmarks or its own file alone use the kernel and
+name no half dtype (unless it is in a package, or casts to the dtype of what it is given), where the
+host offers float32 under another condition, and where a few programs each add once to a place
+(split products). So it is where nothing names half precision that the kernel may be a part of: no
+file that runs with it, no test that names it or its package, no configuration that a program with
+it names.
 
 ## Why it hurts
 Every addition is rounded to the 8 bits of bfloat16 or the 11 of float16. A bfloat16 sum of ones

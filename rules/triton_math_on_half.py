@@ -5,7 +5,8 @@ Finds calls in `@triton.jit` kernels of functions that support float32 (some als
 nothing narrower, with half-precision elements: `tl.exp`, `exp2`, `log`, `log2`, `sqrt`, `rsqrt`,
 `sin`, `cos`, `erf`, `floor`, `ceil`, `sigmoid`, `sqrt_rn`, `div_rn`, all of `libdevice`, and the
 atomics other than `atomic_add`. An operand that was promoted before the call is float32, and is
-fine: `tl.exp(x - tl.max(x, 0))`.
+fine: `tl.exp(x - tl.max(x, 0))`. So is a tensor that every launch of the project passes in float32,
+also where a function that is defined beside the launch allocates it.
 
 If the file shows that elements are float8, because a launch passes a tensor of such a dtype or the
 kernel converts to it, the same applies to float8 and to operations that compute in it: `x * y`, `x

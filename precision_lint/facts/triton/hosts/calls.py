@@ -22,6 +22,7 @@ from precision_lint.facts.triton.hosts.values import (
 from precision_lint.facts.triton.values import UNKNOWN, Pointer
 
 _T = TypeVar("_T")
+_Values = tuple[tuple[str, HostValue], ...]
 
 _DEEPEST = 4
 """Calls within calls that are evaluated; what lies deeper is not known."""
@@ -37,7 +38,7 @@ class Calls:
         self.reach = reach
         self._runs: dict[Host, Run] = {}
         self._running: set[Host] = set()
-        self._results: dict[tuple[Host, tuple[tuple[str, HostValue], ...]], Run | None] = {}
+        self._results: dict[tuple[Host, _Values, _Values], Run | None] = {}
         self._depth = 0
 
     def run(self, host: Host) -> Run | None:
@@ -138,7 +139,8 @@ class Calls:
             tuple(Open(frozenset({forward.host.key(name)})) for name in forward.host.parameters)
         )
         names = context.positional[1:]
-        return self._evaluated(context, dict(zip(names, (inputs, forward.result()), strict=False)))
+        given = dict(zip(names, (inputs, forward.result()), strict=False))
+        return self._evaluated(context, given, {})
 
     def free(self, host: Host, name: str) -> HostValue:
         """A variable of an enclosing function, or of the file."""
@@ -149,8 +151,16 @@ class Calls:
             run = self.run(enclosing)
             if run is not None and name in run.variables:
                 return run.variables[name]
+            if name in enclosing.stored:
+                return UNKNOWN
             enclosing = enclosing.enclosing
         return UNKNOWN
+
+    def _captured(self, host: Host, at: Expressions) -> dict[str, HostValue]:
+        """The variables of the calling function that a function defined in it reads."""
+        if at.host is not host.enclosing or isinstance(at.host.node, ast.Module):
+            return {}
+        return {n: at.variables[n] for n in host.read - host.stored if n in at.variables}
 
     def _top_level(self, top: Host, name: str) -> HostValue:
         assigned = top.module.assignments.get(name, ())
@@ -168,7 +178,7 @@ class Calls:
         given = self.bound(called, call, at.evaluate)
         if given is None:
             return UNKNOWN
-        run = self._evaluated(called, given)
+        run = self._evaluated(called, given, self._captured(called, at))
         if run is None:
             return UNKNOWN
         at.asked |= run.asked
@@ -184,8 +194,10 @@ class Calls:
             return {}
         nodes = self.bound(called, call, lambda node: node)
         given = self.bound(called, call, at.evaluate)
-        run = None if nodes is None or given is None else self._evaluated(called, given)
-        if nodes is None or run is None:
+        if nodes is None or given is None:
+            return {}
+        run = self._evaluated(called, given, self._captured(called, at))
+        if run is None:
             return {}
         return {
             node.id: value
@@ -193,17 +205,23 @@ class Calls:
             if isinstance(node, ast.Name) and isinstance(value := run.if_true(name), Pointer)
         }
 
-    def _evaluated(self, host: Host, given: dict[str, HostValue]) -> Run | None:
-        """A function for what one call gives it."""
-        key = host, tuple(sorted(given.items(), key=lambda item: item[0]))
+    def _evaluated(
+        self, host: Host, given: dict[str, HostValue], captured: Mapping[str, HostValue]
+    ) -> Run | None:
+        """A function for what one call gives it, and what it reads of the function around it."""
+        key = host, _by_name(given), _by_name(captured)
         if key not in self._results:
             if len(self._results) > _MOST_RUNS:
                 return None
             self._results[key] = None  # while it is evaluated
             self._depth += 1
-            self._results[key] = Run(host, given, self)
+            self._results[key] = Run(host, given, self, captured)
             self._depth -= 1
         return self._results[key]
+
+
+def _by_name(values: Mapping[str, HostValue]) -> _Values:
+    return tuple(sorted(values.items(), key=lambda item: item[0]))
 
 
 def _takes_ctx(host: Host) -> bool:

@@ -72,6 +72,8 @@ class Reach:
         from precision_lint.facts.dtypes.syntax.definitions import Class, Function
 
         match func:
+            case ast.Name(id=name) if (local := self._local(host, name)) is not None:
+                return local[0] if len(local) == 1 and not _is_jit(local[0].node) else None
             case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
                 return self.method(host, name)
             case ast.Attribute(value=function, attr="apply"):
@@ -85,6 +87,18 @@ class Reach:
             return self._host(found)
         is_alias = isinstance(func, ast.Name) and func.id != getattr(found, "name", None)
         return self._applied(found) if is_alias else None
+
+    def _local(self, host: Host, name: str) -> list[Host] | None:
+        """The functions in functions that a name may mean; None for what no function binds."""
+        around: Host | None = host
+        while around is not None and not isinstance(around.node, ast.Module):
+            found = [each for each in self.scopes(host.module).nested(around) if each.name == name]
+            if name in around.stored:
+                return []
+            if found:
+                return found
+            around = around.enclosing
+        return None
 
     def _applied(self, owner: Function | Class | None) -> Host | None:
         """The forward pass of an autograd function."""

@@ -36,9 +36,15 @@ _KEPT = 20_000
 
 
 class Run(Expressions):
-    """One function, given what its parameters are."""
+    """One function, given what its parameters are, and variables of the function around it."""
 
-    def __init__(self, host: Host, given: Mapping[str, HostValue], around: Surroundings) -> None:
+    def __init__(
+        self,
+        host: Host,
+        given: Mapping[str, HostValue],
+        around: Surroundings,
+        captured: Mapping[str, HostValue] | None = None,
+    ) -> None:
         super().__init__(host, around)
         self.before: dict[ast.stmt, Environment] = {}
         """What is known before each statement that is reached."""
@@ -50,15 +56,17 @@ class Run(Expressions):
         self.noted: Environment = {}
         """What attributes of `ctx` are set to."""
         self._size = 0
-        self.variables = {
-            name: named(given.get(name, UNKNOWN), host.key(name)) for name in host.parameters
-        }
+        self.variables = dict(captured or {})
+        for name in host.parameters:
+            self.variables[name] = named(given.get(name, UNKNOWN), host.key(name))
         self._execute(host.node.body)
 
     def at(self, statement: ast.stmt, expression: ast.expr) -> HostValue:
         """The value of an expression of a statement."""
-        self.variables = dict(self.before.get(statement, {}))
-        return self.evaluate(expression)
+        after, self.variables = self.variables, dict(self.before.get(statement, {}))
+        found = self.evaluate(expression)
+        self.variables = after
+        return found
 
     def result(self) -> HostValue:
         """What the function returns."""

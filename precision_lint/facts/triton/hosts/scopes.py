@@ -12,6 +12,7 @@ from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import (
     FUNCTIONS,
     FunctionDefinition,
+    bound_names,
     head,
     own_statements,
     statements,
@@ -24,7 +25,7 @@ _WRAPPERS = frozenset({"wrap_triton", "capture_triton"})
 """`wrap_triton(kernel)[grid](x)` launches `kernel`."""
 
 
-@frozen(eq=False)
+@frozen(slots=False, eq=False)
 class Host:
     """A function, or the top level of a file, that runs on the host."""
 
@@ -66,6 +67,26 @@ class Host:
             for decorator in self.node.decorator_list
         )
 
+    @cached_property
+    def stored(self) -> frozenset[str]:
+        """Its parameters, and the names that its statements bind to other than functions."""
+        others = (
+            statement
+            for statement in own_statements(self.node.body)
+            if not isinstance(statement, (*FUNCTIONS, ast.Import, ast.ImportFrom))
+        )
+        bound = (name for statement in others for name in bound_names(statement))
+        return frozenset((*self.parameters, *bound))
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """The names that it reads, and those that functions in it read."""
+        return frozenset(
+            node.id
+            for node in walk(self.node)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        )
+
     def key(self, name: str) -> str:
         """A name of the function, unique in the project."""
         line = getattr(self.node, "lineno", 0)
@@ -99,6 +120,18 @@ class Scopes:
         if not self._hosts:
             self._hosts = {each.node: each for each in self.hosts}
         return self._hosts.get(node)
+
+    def nested(self, host: Host) -> list[Host]:
+        """The functions that are defined in a function."""
+        return self._nested.get(host, [])
+
+    @cached_property
+    def _nested(self) -> dict[Host, list[Host]]:
+        found: dict[Host, list[Host]] = {}
+        for host in self.hosts:
+            if host.owner is None and host.enclosing is not None:
+                found.setdefault(host.enclosing, []).append(host)
+        return found
 
     def _within(
         self, enclosing: Host, owner: ast.ClassDef | None, body: list[ast.stmt]
