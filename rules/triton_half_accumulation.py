@@ -5,7 +5,9 @@ Finds sums in `@triton.jit` kernels that stay in bfloat16 or float16: `tl.sum`, 
 `tl.cumprod`, `tl.reduce` and `tl.associative_scan` of elements that were not converted to float32,
 variables that a loop adds to, and `tl.atomic_add` into a half-precision buffer. The version of
 Triton matters: `tl.sum` of bfloat16 is computed in bfloat16 from 3.3 on, `tl.cumsum` from 3.9 on;
-earlier versions use float32. `tl.max` and sums that pick one element round nothing.
+earlier versions, from 2.0 on, use float32. Every version sums float16 in float16: with an earlier
+one, the finding is about float16 alone and says so. `tl.max` and sums that pick one element round
+nothing.
 
 Kernels are typed by all launches of the project, through wrappers in other files and functions in
 functions: casts, allocations, what a backward pass saves and gets. Confidence is low where no
@@ -99,7 +101,8 @@ def _message(note: Note) -> str:
             return f"the loop adds to `{note.subject}` in half precision"
         case "atomic":
             return f"`tl.atomic_add` adds to `{note.subject}` in half precision"
-    return f"`tl.{note.subject}` stays in half precision: convert to float32 first"
+    kind = "half precision" if "bf16" in note.holds_for else "float16"
+    return f"`tl.{note.subject}` stays in {kind}: convert to float32 first"
 
 
 def _why(note: Note) -> str:

@@ -12,7 +12,9 @@ from precision_lint.facts.triton.interpreter import Interpreter
 from precision_lint.facts.triton.kernels import find_kernels
 from precision_lint.facts.triton.module import Module
 from precision_lint.facts.triton.values import Tensor
+from precision_lint.rules import triton_half_accumulation
 from precision_lint.source.text.text import SourceText
+from tests.context import python_file
 from tests.facts.triton import branches
 
 
@@ -64,6 +66,33 @@ def test_versions_agree(version):
     assert dtype("tl.maximum(h, 0)", version) == "fp16"
     assert dtype("tl.fma(h, h, h)", version) == "fp16"
     assert dtype("tl.max(b, 0)", version) == "fp32"
+
+
+@pytest.mark.parametrize("version", [(2, 0), (2, 2), (3, 0)])
+@pytest.mark.parametrize("name", ["sum", "cumsum"])
+def test_old_versions_widen_sums_of_bfloat16(name, version):
+    assert dtype(f"tl.{name}(b, 0)", version) == "fp32"
+
+
+@pytest.mark.parametrize("version", [(2, 0), (2, 2), (3, 0), (3, 9)])
+@pytest.mark.parametrize("name", ["sum", "cumsum"])
+def test_no_version_widens_sums_of_float16(name, version):
+    assert dtype(f"tl.{name}(h, 0)", version) == "fp16"
+
+
+@pytest.mark.parametrize("name", ["sum", "cumsum"])
+@pytest.mark.parametrize(("version", "said"), [((2, 2), "float16"), ((3, 9), "half precision")])
+def test_a_finding_says_if_it_is_about_float16_alone(name, version, said):
+    source = (
+        "import triton\nimport triton.language as tl\n"
+        "@triton.jit\ndef kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):\n"
+        "    at = tl.program_id(0) + tl.arange(0, BLOCK)\n"
+        f"    tl.store(out_ptr + at, tl.{name}(tl.load(x_ptr + at), 0))\n"
+    )
+    text = SourceText(Path("kernels.py"), source)
+    (kernel,) = find_kernels(ast.parse(source), text, version)
+    (found,) = triton_half_accumulation.check_kernel(kernel, python_file(text))
+    assert found.message == f"`tl.{name}` stays in {said}: convert to float32 first"
 
 
 def test_a_literal_factor_fails_where_literals_promote():
