@@ -54,6 +54,7 @@ from precision_lint.rule_api import (
     DTYPES,
     FLOAT16,
     FLOATING,
+    AutocastCall,
     Call,
     Confidence,
     Finding,
@@ -110,6 +111,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             continue  # the region of the cast is not that of the product
         if around is None and not region.dtype.dtypes:
             continue  # some caller's region, which may be off
+        if around is not None and _is_off_somewhere(around):
+            continue  # and that of a caller is for the same device
         if _is_counting(casts, call, file):
             continue
         related = [region.dtype.origin.related] if region.dtype.origin is not None else []
@@ -117,6 +120,14 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             related = [file.related(file.span_of(around.node), "the autocast region")]
         confidence = _confidence(product, region, around is not None, file)
         yield _finding(product, region, confidence, related, file)
+
+
+def _is_off_somewhere(around: AutocastCall) -> bool:
+    """True for `torch.autocast(device, enabled=False)`, whichever device that is."""
+    match around.argument("enabled"):
+        case ast.Constant(value=False):
+            return around.device is None
+    return False
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
