@@ -10,9 +10,9 @@ scale may be in between.
 Not reported: products of which only some operands were cast (the cast may only make dtypes agree),
 float64, masks and other integers on both sides, `out=`, and regions with `enabled=False`. A product
 that is immediately cast back to another dtype has low confidence: little is lost there. Confidence
-is medium if a setting enables the region, if the caller chooses its dtype, or if the region is in
-the callers of the function. A region that a program of another file opens counts in `forward`, if
-it names its dtype.
+is medium if a setting enables the region, or if the caller chooses its dtype. A region in the
+callers of the function counts with low confidence, and so does one that a program of another file
+opens around `forward`, if it names its dtype: nobody has read such findings in unseen code yet.
 
 ## Why it hurts
 Autocast casts the operands of these operators to half precision, even after an explicit cast. There
@@ -148,9 +148,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             if region is None or _is_counting(casts, call, file):
                 continue
             related = [region.dtype.origin.related] if region.dtype.origin is not None else []
-            is_narrowed = _narrows(syntax_tree(file).parent(product))
-            confidence = Confidence.LOW if is_narrowed else Confidence.MEDIUM
-            yield _finding(product, region, confidence, related, file)
+            yield _finding(product, region, Confidence.LOW, related, file)
 
 
 def _is_in_forward(product: ast.expr, file: PythonFile) -> bool:
@@ -243,8 +241,10 @@ def _confidence(product: ast.expr, region: Region, is_here: bool, file: PythonFi
         return Confidence.LOW
     if not dtype.dtypes & _HALF:
         return file.chosen_by_caller()
+    if not is_here:
+        return Confidence.LOW
     is_proved = dtype.dtypes <= _HALF and not (dtype.may_be_other or dtype.caller_chosen)
-    return Confidence.HIGH if is_proved and is_here else Confidence.MEDIUM
+    return Confidence.HIGH if is_proved else Confidence.MEDIUM
 
 
 def _narrows(parent: ast.AST | None) -> bool:
