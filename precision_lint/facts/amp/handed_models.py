@@ -15,6 +15,7 @@ from precision_lint.facts.amp.optional_adapters import names_adapters, runs_with
 from precision_lint.facts.amp.own_sharding import SHARDING, shards_by_itself
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Origin
+from precision_lint.facts.project.origin_nodes import origin_node
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
@@ -84,10 +85,10 @@ def _may_be(doing: Doing, given: Given, file: PythonFile) -> bool:
     """True if what makes a model in another file, or is given it there, does something."""
     origin = given.origin
     if origin.source.path != file.text.path:
-        home = file.project.module(origin.source.path)
-        node = None if home is None else home.node_at(origin.span)
-        if home is None or node is None:
+        found = origin_node(origin, file, file.project)
+        if found is None:
             return True
+        node, home = found
         around = [each for each in syntax_tree(home).around(node) if isinstance(each, Definition)]
         if any(_does(doing, each, home) for each in around[-1:]):
             return True

@@ -13,6 +13,7 @@ from precision_lint.facts.amp.parsed_arguments import ParsedArguments, parsed_ar
 from precision_lint.facts.amp.plain_runs import PlainRun
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Origin
+from precision_lint.facts.project.origin_nodes import origin_node
 from precision_lint.facts.settings.chosen_expressions import Choosing
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Related
@@ -44,11 +45,10 @@ def chosen_dtype(
     """The dtype that the choice around an origin comes to in a run; None if that is not known, or
     if no command starts the run.
     """
-    is_own = origin.source.path == file.text.path
-    module = file if is_own else file.project.module(origin.source.path)
-    named = None if module is None else module.node_at(origin.span)
-    if module is None or named is None:
+    found = origin_node(origin, file, file.project)
+    if found is None:
         return None
+    named, module = found
     holds = partial(_holds, run=run, parsed=parsed, module=module, file=file)
     key = partial(_key, run=run, module=module)
     syntax = syntax_tree(module)

@@ -11,6 +11,7 @@ from functools import partial
 
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.origin_nodes import origin_node
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import qualified
@@ -26,11 +27,10 @@ _OTHER_DEVICES = frozenset({"cpu", "mps", "xpu", "npu", "hpu"})
 
 def is_chosen_on_cuda(origin: Origin, file: ParsedPython, project: Recording) -> bool:
     """True if the code at an origin runs on a GPU, and conditions on the device are all around."""
-    own = origin.source.path == file.text.path
-    module = file if own else project.module(origin.source.path)
-    node = None if module is None else module.node_at(origin.span)
-    if module is None or node is None:
+    found = origin_node(origin, file, project)
+    if found is None:
         return False
+    node, module = found
     syntax = syntax_tree(module)
     conditions = _around(node, syntax)
     return bool(conditions) and all(holds_on_cuda(test, syntax) is met for test, met in conditions)

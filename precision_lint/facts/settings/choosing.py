@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from precision_lint.facts.origin import Choice, Origin
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.origin_nodes import origin_node
 from precision_lint.facts.settings.deciding import (
     Chosen,
     Otherwise,
@@ -79,10 +80,9 @@ def _reaching(
     origin: Origin, file: ParsedPython, project: Recording
 ) -> Mapping[Related, set[FunctionDefinition]]:
     """The options that reach the place of an origin, and the functions that hand their names on."""
-    module = file if origin.source.path == file.text.path else project.module(origin.source.path)
-    named = None if module is None else module.node_at(origin.span)
-    search = Search(file, project)
-    if module is not None and named is not None:
+    found, search = origin_node(origin, file, project), Search(file, project)
+    if found is not None:
+        named, module = found
         for selector, value, reader in search.selectors(named, module):
             search.follow(selector, value, reader, None, _MOST_HOPS)
     return {option: search.functions_between(users) for option, users in search.found.items()}

@@ -13,6 +13,7 @@ from dataclasses import field
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Origin
+from precision_lint.facts.project.origin_nodes import origin_node
 from precision_lint.facts.settings.choosing import Search
 from precision_lint.facts.settings.chosen_expressions import Choosing
 from precision_lint.facts.settings.fixed_switches import fills_namespaces, is_written
@@ -48,11 +49,10 @@ def chosen_by_default(origin: Origin, file: PythonFile) -> DefaultChoice | None:
 
 
 def _chosen_by_default(origin: Origin, file: PythonFile) -> DefaultChoice | None:
-    is_own = origin.source.path == file.text.path
-    module = file if is_own else file.project.module(origin.source.path)
-    named = None if module is None else module.node_at(origin.span)
-    if module is None or named is None:
+    found = origin_node(origin, file, file.project)
+    if found is None:
         return None
+    named, module = found
     run = _DefaultRun(file, module, syntax_tree(module))
     if origin.witness is not None:  # the default of an option
         dtype = run.named_by_default(named)

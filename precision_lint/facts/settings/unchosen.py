@@ -11,6 +11,7 @@ from functools import partial
 
 from precision_lint.facts.origin import Choice, Origin
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.origin_nodes import origin_node
 from precision_lint.facts.settings.choosing import Search
 from precision_lint.facts.settings.deciding import bare, setting_path
 from precision_lint.facts.settings.fixed_switches import fixed_switches
@@ -32,10 +33,10 @@ def is_never_chosen(origin: Origin, file: ParsedPython, project: Recording) -> b
 
 
 def _is_never_chosen(origin: Origin, file: ParsedPython, project: Recording) -> bool:
-    module = file if origin.source.path == file.text.path else project.module(origin.source.path)
-    named = None if module is None else module.node_at(origin.span)
-    if module is None or named is None:
+    found = origin_node(origin, file, project)
+    if found is None:
         return False
+    named, module = found
     inner: ast.AST = named
     for parent in syntax_tree(module).within_function(named):
         match parent:
