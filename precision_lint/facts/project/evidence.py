@@ -288,7 +288,8 @@ class _Code:
                     yield from self.uses(each, given)
                 return
             case ast.Call(func=function):
-                around = replace(around, module=_makes_module(last_name(function)))
+                is_model = _makes_module(last_name(function)) and not _is_layer(function)
+                around = replace(around, module=is_model)
             case ast.keyword(arg="dtype", value=value):  # of any function; most create a tensor
                 yield from self.uses(value, replace(around, setting=""))
                 return
@@ -362,6 +363,14 @@ def _makes_module(callee: str) -> bool:
     """True for names of classes, and of functions that load or make a model."""
     is_class = callee[:1].isupper() and not callee.endswith("Tensor")
     return is_class or _LOADING.search(callee) is not None
+
+
+def _is_layer(function: ast.expr) -> bool:
+    """True for a class of `torch.nn`: a new layer says nothing of models that are loaded."""
+    match function:
+        case ast.Attribute(value=ast.Name(id="nn") | ast.Attribute(attr="nn")):
+            return True
+    return False
 
 
 def _is_table(items: list[ast.expr]) -> bool:

@@ -189,7 +189,7 @@ def test_the_dtype_of_weights(content: str, offers: bool, tmp_path: Path) -> Non
         ("model = load(path, torch_dtype=torch.bfloat16)", True),
         ("model = Net.from_pretrained(path, dtype=torch.bfloat16)", True),
         ("llm = LLM(path, dtype='bfloat16')", True),
-        ("layer = nn.Linear(8, 8, dtype=torch.bfloat16)", True),
+        ("layer = nn.Linear(8, 8, dtype=torch.bfloat16)", False),  # itself has it, no model
         ("model.to(torch.bfloat16)", True),
         ("model.to(device, dtype=torch.bfloat16)", True),
         ("self.text_encoder.bfloat16()", True),
