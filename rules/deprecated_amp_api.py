@@ -9,9 +9,9 @@ reports calls, decorators, annotations, subclasses, the class as a value, and al
 Silent in a project that still supports torch before 2.4: by `--target-torch`, by a pin, by a lower
 bound such as `torch>=2.1` in its requirements, or, if it declares none, by its documentation, by
 code that builds an image (`pip_install("torch==2.1.2")`), by a pin of another project in the same
-collection, by an import of `torch._six`, which torch 2.0 removed, by code that chooses between the
-old and the new API, or, in one file, by code for older releases alone
-(`torch.__version__.startswith("1.8.")`).
+collection, by an import of `torch._six`, which torch 2.0 removed, by a timm that has this import
+(`assert timm.__version__ == "0.3.2"`), by code that chooses between the old and the new API, or, in
+one file, by code for older releases alone (`torch.__version__.startswith("1.8.")`).
 That code itself is not reported either (under `if torch.__version__ …`, `hasattr(torch.amp, …)` or
 `try: … except ImportError:`), nor are names that are imported here for other files.
 

@@ -174,18 +174,27 @@ A test for a newer release, `torch.__version__ >= "2.0"`, has a purpose without 
 
 
 def _needs_older_torch(file: PythonFile) -> bool:
-    """True if a program with this file imports what torch 2.0 and later do not have."""
+    """True if a program with this file imports what torch 2.0 and later do not have, or the project
+    has a timm that does.
+    """
     own, project = file.text.path, file.project
-    return any(
+    timm = project.release_of("timm")
+    return (timm is not None and timm < _TIMM) or any(
         other == own or project.runs_with(other, own)
         for other in project.python_sources_matching(_REMOVED)
     )
 
 
-_REMOVED = rb"(?m)^(?:from|import) torch\._six\b"
+_REMOVED = (
+    rb"(?m)^(?:from|import) torch\._six\b"
+    rb"|^[ \t]*assert timm\.__version__ == [\"']0\.[1-3]\."
+)
 """Without indentation: in `try:`, there is something else for newer releases (pull request 94709
-of pytorch/pytorch removed the module).
+of pytorch/pytorch removed the module). `timm/models/layers/helpers.py` imports it in timm 0.1.30
+to 0.3.4, and no longer in 0.4.5 (by the wheels).
 """
+
+_TIMM = (0, 4)
 
 
 _SUPPORTS_OLDER = (
