@@ -175,6 +175,10 @@ class SyntaxTree(Memo):
                             found.setdefault(each, []).append(node)
         return self._reads[scope].get(name, [])
 
+    def is_declared_global(self, scope: ast.AST, name: str) -> bool:
+        """True if a scope, or what is nested in it, has `global name`."""
+        return any(isinstance(each, ast.Global) for each in self.reads(scope, name))
+
     def stores(self, scope: Scope, name: str) -> list[ast.Name]:
         """Where a scope itself binds or deletes a name, the last place first."""
         if (scope, name) not in self._stores:

@@ -208,8 +208,6 @@ def scope_of(target: ast.Name, file: ParsedPython) -> Scope:
     """Where a variable is read that a statement binds: the whole file for a global one."""
     syntax = syntax_tree(file)
     function = syntax.function(target)
-    if function is None or any(
-        isinstance(each, ast.Global) for each in syntax.reads(function, target.id)
-    ):
+    if function is None or syntax.is_declared_global(function, target.id):
         return syntax.tree
     return function

@@ -33,8 +33,7 @@ def _is_local(read: ast.Name, file: ParsedPython) -> bool:
         if any(each.arg == name for each in parameters(function.args)):
             return True
         if syntax.stores(function, name):
-            reads = syntax.reads(function, name)
-            return not any(isinstance(each, ast.Global) for each in reads)
+            return not syntax.is_declared_global(function, name)
         function = syntax.function(function)
     return False
 
@@ -134,9 +133,7 @@ class SectionHolders(Memo):
         if len(at.lead) > MOST_LEAD:
             self._end(at)
             return
-        is_global = isinstance(scope, ast.Module) or any(
-            isinstance(each, ast.Global) for each in syntax.reads(scope, name)
-        )
+        is_global = isinstance(scope, ast.Module) or syntax.is_declared_global(scope, name)
         is_outer = not is_global and not syntax.stores(scope, name)
         if is_global or is_outer:
             self.read(name, syntax.tree, file, at)
