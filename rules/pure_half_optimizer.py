@@ -7,7 +7,7 @@ exists. All tensors that the optimizer gets must be known to be in half precisio
 
 Also finds a `Trainer` of transformers or TRL (SFT, DPO, KTO, ORPO, CPO, GRPO, GKD, Reward) that
 gets such a model, with arguments that select a plain optimizer; and a class of the project that
-extends one, and leaves the optimizer and the loop to it. The file makes the arguments, or a parser
+extends one, whatever its name is, and leaves the optimizer and the loop to it. The file makes the arguments, or a parser
 makes them (`HfArgumentParser`, `TrlParser`): then scripts, pages and comments that start the
 program say what is given, and the class what is not; the options of a command may choose the dtype
 as well (`torch.bfloat16 if training_args.bf16 else torch.float32`). It is not reported where all
@@ -115,7 +115,7 @@ RULE = Rule(
     precisions=("fp16", "bf16"),
     triggers=(
         (b"torch", b"transformers"),
-        (b"parameters(", b"Trainer("),
+        (b"parameters(", b"Trainer(", b"args="),
         (b"optim", b"Adam", b"SGD", b"Lion", b"Trainer"),
     ),
     calls=HALF_UPDATES,

@@ -784,7 +784,7 @@ RULES: tuple[Rule, ...] = (
         fix="never",
         triggers=(
             (b"torch", b"transformers"),
-            (b"parameters(", b"Trainer("),
+            (b"parameters(", b"Trainer(", b"args="),
             (b"optim", b"Adam", b"SGD", b"Lion", b"Trainer"),
         ),
         pattern=b"",

@@ -27,6 +27,8 @@ _OF_MODULES = frozenset(
 """Methods that show that an object is a module, or holds some."""
 _ADDING = regex(r"set_(?!grad)|add_|inject|insert|replace|register_|append|extend")
 """Methods that may put layers into a module, by the beginnings of their names."""
+_CONFIGURATION = regex(r"(?:^|[._])config$")
+"""The settings of a model, which are no module: `model.config`, `model.generation_config`."""
 _UNFREEZING = regex(r"requires_grad_\(\s*(?:True\s*)?\)|requires_grad\s*=\s*(?!=|False\b)")
 _MOVING = frozenset({"to", "cuda", "cpu", "half", "bfloat16", "float", "train", "eval"})
 """Methods that return their object, whatever they are given."""
@@ -110,9 +112,11 @@ def may_add_layers(given: ast.expr, file: PythonFile) -> bool:
 
 
 def _is_in(holder: ast.expr, trained: frozenset[str], file: PythonFile) -> bool:
-    """True for one of some modules, and for what is taken out of one."""
+    """True for one of some modules, and for a module that is taken out of one."""
     path = dotted(holder)
-    return path is not None and path != "self" and _meet(_related([path], file), trained)
+    if path is None or path == "self" or _CONFIGURATION.search(path) is not None:
+        return False
+    return _meet(_related([path], file), trained)
 
 
 def _is_of_another_part(freezing: _Freezing, given: ast.expr, file: PythonFile) -> bool:

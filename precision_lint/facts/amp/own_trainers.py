@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.facts.dtypes.domain.calls import Call
-from precision_lint.facts.dtypes.domain.values import ClassObject
+from precision_lint.facts.dtypes.domain.values import ClassObject, OneOf, Symbol, Value
 from precision_lint.facts.dtypes.syntax.definitions import Class
 from precision_lint.facts.dtypes.syntax.mentions import OWN_TRAINER
 from precision_lint.model.regex import regex
@@ -48,11 +48,23 @@ def is_of_library(call: Call) -> bool:
 def extends_trainer(call: Call) -> bool:
     """True for a class of the project that leaves training the whole model to a known trainer.
 
-    It gets the model and the arguments by these names.
+    It gets the model and the arguments by these names. Of several classes, all are such.
     """
+    is_given = "model" in call.keywords and "args" in call.keywords
     match call.called:
+        case OneOf(members=members):
+            return is_given and all(map(_is_trainer, members))
+        case called:
+            return is_given and isinstance(called, ClassObject) and _is_trainer(called)
+
+
+def _is_trainer(called: Value) -> bool:
+    match called:
         case ClassObject(definition=definition):
-            return "model" in call.keywords and "args" in call.keywords and _extends(definition)
+            return _extends(definition)
+        case Symbol(name=name):
+            package, _, last = name.rpartition(".")
+            return package.partition(".")[0] in _PACKAGES and last in TRAINERS
     return False
 
 

@@ -28,6 +28,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Instance,
     Model,
     NonTensor,
+    OneOf,
     Tensor,
     Value,
     Variable,
@@ -118,12 +119,13 @@ class Records:
             return
         span_of = self.module.file.span_of
         method = None if callee.is_instance else node.func
+        is_kept = callee.is_instance or isinstance(function, ClassObject | OneOf)
         call = Call(
             span=span_of(node),
             name=callee.name,
             function=callee.function,
             receiver=UNKNOWN if callee.is_instance else as_receiver(receiver),
-            called=function if callee.is_instance or isinstance(function, ClassObject) else UNKNOWN,
+            called=function if is_kept else UNKNOWN,
             receiver_span=span_of(method.value) if isinstance(method, ast.Attribute) else None,
             arguments=tuple(one.read() for one in given.arguments),
             keywords={name: one.read() for name, one in given.keywords.items()},

@@ -16,12 +16,20 @@ _STORES_ITEM = regex(r"(?<![\"'])(?<!\[\d)(?<!\[-\d)\][ \t]*=(?!=)")
 _ADDS = regex(r"\.append\(")
 _CASTS = regex(r"\.(?:bfloat16|half|to)\(")
 _WORD = regex(r"\w*")
+_PARENTHESIS = regex(r"[()]")
 _DEFINING = ("def ", "class ")
 _HOLDS_AUTOCAST = regex(r"\b(\w+)[ \t]*=[ \t]*(?:\(\s*)?(?:\w+\.)*autocast\b(?![ \t]*[(=,)])")
 """A variable that is assigned a class of regions."""
 
 OWN_TRAINER = "*Trainer"
-"""Calls of what is named like a trainer, and is none of those that are asked for by name."""
+"""Calls of what is named like a trainer, or gets `model=` and `args=` as one does, and is none of
+those that are asked for by name.
+"""
+_NAMED_LIKE_CLASS = regex(r"[A-Z]\w*|\w*(?:class|cls|[tT]rainer)\w*")
+_GETS_MODEL = regex(r"[(,]\s*model[ \t]*=(?!=)")
+_GETS_ARGUMENTS = regex(r"[(,]\s*args[ \t]*=(?!=)")
+_LONGEST_CALL = 2_000
+"""Characters of a call of a trainer."""
 
 
 def aliases(names: frozenset[str], imports: Mapping[str, str], text: str) -> Mapping[str, str]:
@@ -29,12 +37,33 @@ def aliases(names: frozenset[str], imports: Mapping[str, str], text: str) -> Map
     imported = {local: name.rpartition(".")[2] for local, name in imports.items()}
     found = {local: name for local, name in imported.items() if name in names and name != local}
     if OWN_TRAINER in names:
-        words = {word for _, word in words_called(text)}
-        trainers = {word for word in words if word.endswith("Trainer")} - names
-        found = dict.fromkeys(trainers, OWN_TRAINER) | found
+        found = dict.fromkeys(_own_trainers(text) - names, OWN_TRAINER) | found
     if "autocast" in names and "autocast" in text:
         found = dict.fromkeys(_HOLDS_AUTOCAST.findall(text), "autocast") | found
     return found
+
+
+def _own_trainers(text: str) -> set[str]:
+    found = {word for _, word in words_called(text) if word.endswith("Trainer")}
+    if _GETS_ARGUMENTS.search(text) is None:
+        return found
+    return found | {
+        word
+        for start, word in words_called(text)
+        if _NAMED_LIKE_CLASS.fullmatch(word) and _is_made_like_trainer(text, start + len(word))
+    }
+
+
+def _is_made_like_trainer(text: str, start: int) -> bool:
+    """True for a call that gets a model and arguments by these names."""
+    words = text[start : start + _LONGEST_CALL]
+    depth = 0
+    for each in _PARENTHESIS.finditer(words):
+        depth += 1 if each[0] == "(" else -1
+        if depth == 0:
+            given = words[: each.end()]
+            return all(part.search(given) for part in (_GETS_MODEL, _GETS_ARGUMENTS))
+    return False
 
 
 def holders(names: frozenset[str], text: str) -> Mapping[str, str]:
