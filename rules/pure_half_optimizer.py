@@ -7,12 +7,13 @@ exists. All tensors that the optimizer gets must be known to be in half precisio
 
 Also finds a `Trainer` of transformers or TRL (SFT, DPO, KTO, ORPO, CPO, GRPO, GKD, Reward) that
 gets such a model, with arguments that select a plain optimizer; and a class of the project that
-extends one, whatever its name is, and leaves the optimizer and the loop to it. The file makes the arguments, or a parser
-makes them (`HfArgumentParser`, `TrlParser`): then scripts, pages and comments that start the
-program say what is given, and the class what is not; the options of a command may choose the dtype
-as well (`torch.bfloat16 if training_args.bf16 else torch.float32`). It is not reported where all
-commands that start the program have DeepSpeed, FSDP or a configuration of Accelerate. The launcher
-`deepspeed` alone is none of these: a Trainer asks for its argument `deepspeed`.
+extends one, whatever its name is, and leaves the optimizer and the loop to it. The file makes the
+arguments, or a parser makes them (`HfArgumentParser`, `TrlParser`): then scripts, pages and
+comments that start the program say what is given, and the class what is not; the options of a
+command may choose the dtype as well (`torch.bfloat16 if training_args.bf16 else torch.float32`). It
+is not reported where all commands that start the program have DeepSpeed, FSDP or a configuration of
+Accelerate. The launcher `deepspeed` alone is none of these: a Trainer asks for its argument
+`deepspeed`.
 
 Not reported: files with LoRA, PEFT or quantization (in their code, not in comments), unless a run
 that the project offers certainly leaves these out (`LoraConfig() if args.use_peft else None`, and
