@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.project.named import own_module
@@ -15,6 +16,7 @@ from precision_lint.source.python.syntax import callee_name, parameters
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_HOPS = 16
+_NOTHING: Mapping[str, Path] = MappingProxyType({})
 PATHS = frozenset({"str", "Path", "PurePath", "abspath", "realpath", "normpath", "fspath"})
 """Functions that leave a path what it is."""
 PATH_METHODS = frozenset({"resolve", "absolute", "as_posix", "expanduser"})
@@ -22,14 +24,21 @@ PATH_METHODS = frozenset({"resolve", "absolute", "as_posix", "expanduser"})
 
 
 def own_path(
-    node: ast.expr, file: ParsedPython, project: Recording, hops: int = _MOST_HOPS
+    node: ast.expr,
+    file: ParsedPython,
+    project: Recording,
+    hops: int = _MOST_HOPS,
+    given: Mapping[str, Path] = _NOTHING,
 ) -> Path | None:
-    """A path that is written out, relative to the folder of its file or from there."""
+    """A path that is written out, relative to the folder of its file or from there.
+
+    `given` is what a call gives the parameters of the function around it.
+    """
     if not hops:
         return None
 
     def inner(each: ast.expr) -> Path | None:
-        return own_path(each, file, project, hops - 1)
+        return own_path(each, file, project, hops - 1, given)
 
     match node:
         case ast.Constant(value=str(text)):
@@ -37,7 +46,13 @@ def own_path(
         case ast.Name(id="__file__"):
             return file.text.path
         case ast.Name():
-            return _assigned(node, file, project, hops)
+            return _assigned(node, file, project, hops, given)
+        case ast.JoinedStr(values=parts):
+            return _text([inner(part) for part in parts])
+        case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+            return inner(value)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _text([inner(left), inner(right)])
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             return _joined([inner(left), inner(right)])
         case ast.Attribute(value=value, attr="parent"):
@@ -69,17 +84,30 @@ def _joined(parts: list[Path | None]) -> Path | None:
     return Path(os.path.normpath(Path(*known))) if known and len(known) == len(parts) else None
 
 
-def _assigned(name: ast.Name, file: ParsedPython, project: Recording, hops: int) -> Path | None:
+def _text(parts: list[Path | None]) -> Path | None:
+    """Texts one after the other: `f"{task}.yaml"`."""
+    known = [str(part) for part in parts if part is not None]
+    return Path("".join(known)) if known and len(known) == len(parts) else None
+
+
+def _assigned(
+    name: ast.Name,
+    file: ParsedPython,
+    project: Recording,
+    hops: int,
+    given: Mapping[str, Path],
+) -> Path | None:
     """What a variable holds that gets its value once, here or in the module that it is of."""
     syntax = syntax_tree(file)
     function = syntax.function(name)
-    if function is not None and any(each.arg == name.id for each in parameters(function.args)):
-        return None
     stores = syntax.stores(function, name.id) if function is not None else []
-    stores = stores or syntax.stores(syntax.tree, name.id)
-    if not stores:
-        return _imported(name.id, file, project, hops)
-    return _stored(stores, file, project, hops)
+    if function is not None and any(each.arg == name.id for each in parameters(function.args)):
+        return None if stores else given.get(name.id)
+    if stores:
+        return _stored(stores, file, project, hops, given)
+    if stores := syntax.stores(syntax.tree, name.id):
+        return _stored(stores, file, project, hops)
+    return _imported(name.id, file, project, hops)
 
 
 def _imported(name: str, file: ParsedPython, project: Recording, hops: int) -> Path | None:
@@ -93,9 +121,13 @@ def _imported(name: str, file: ParsedPython, project: Recording, hops: int) -> P
 
 
 def _stored(
-    stores: Sequence[ast.Name], file: ParsedPython, project: Recording, hops: int
+    stores: Sequence[ast.Name],
+    file: ParsedPython,
+    project: Recording,
+    hops: int,
+    given: Mapping[str, Path] = _NOTHING,
 ) -> Path | None:
     match [syntax_tree(file).parent(store) for store in stores]:
         case [ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=ast.expr() as value)]:
-            return own_path(value, file, project, hops - 1)
+            return own_path(value, file, project, hops - 1, given)
     return None

@@ -40,18 +40,18 @@ def opened_by(program: Path, suffix: str, project: Recording) -> frozenset[Path]
 
 def _opened(load: Load, program: Path, project: Recording) -> Path | None:
     """The file that a call loads, next to the program or the code, if its name is written out."""
-    source = _stream(load.source, load.file) if load.source is not None else None
+    source = path_of(load.source, load.file) if load.source is not None else None
     name = own_path(source, load.file, project) if source is not None else None
     if name is None or not name.suffix:
         return None
     return project.config_files.find(name.as_posix(), program)
 
 
-def _stream(node: ast.expr, file: ParsedPython) -> ast.expr | None:
+def path_of(node: ast.expr, file: ParsedPython) -> ast.expr | None:
     """The path of what is opened: by the call itself, or by the `with` around it."""
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr="read" | "read_text"), args=[]):
-            return _stream(value, file)
+            return path_of(value, file)
         case ast.Call(args=[path, *_]) if callee_name(node) == "open":
             return path
         case ast.Name(id=name):
@@ -61,5 +61,5 @@ def _stream(node: ast.expr, file: ParsedPython) -> ast.expr | None:
                         isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name
                     )
                     if is_it:
-                        return _stream(item.context_expr, file)
+                        return path_of(item.context_expr, file)
     return node

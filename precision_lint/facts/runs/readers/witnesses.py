@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.code.filled_classes import words_read_by
+from precision_lint.facts.runs.readers.built_paths import programs_building
 from precision_lint.facts.runs.readers.giving_commands import given
 from precision_lint.facts.runs.written.keys import Keys, all_keys, parts_of
 from precision_lint.facts.runs.written.loading import loads
@@ -148,9 +149,13 @@ def _may_read(path: Path, keys: Keys, format: str, project: Recording) -> bool:
 
 
 def programs_naming(path: Path, project: Recording) -> tuple[Path, ...]:
-    """The programs that name a file."""
-    files = project.config_files
-    return files.once(("named by", path), lambda: tuple(_found_naming(path, project)))
+    """The programs that name a file, or build its path."""
+
+    def compute() -> tuple[Path, ...]:
+        found = (*_found_naming(path, project), *programs_building(path, project))
+        return tuple(dict.fromkeys(found))
+
+    return project.config_files.once(("named by", path), compute)
 
 
 def _found_naming(path: Path, project: Recording) -> Iterator[Path]:
