@@ -91,3 +91,31 @@ def test_the_dtype_of_a_tensor_is_no_setting(holder: str, is_read: bool, tmp_pat
     out = explained(tmp_path, files)
     assert ("nothing reads it (loaded, train.py:4)" in out) is not is_read
     assert ("dtype: float16 (a.yaml:4); read in train.py, line 8" in out) is is_read
+
+
+LOADS = """\
+import argparse
+from transformers import {}
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--kind_dtype", default="float16")
+args = parser.parse_args()
+loaded = {}.from_pretrained("m", torch_dtype=args.kind_dtype)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "has_weights"),
+    [
+        ("AutoModel", True),
+        ("ConfigurableModel", True),
+        ("AutoConfig", False),
+        ("LlamaConfig", False),
+        ("config_class", False),
+    ],
+)
+def test_a_configuration_has_no_weights(name: str, has_weights: bool, tmp_path: Path) -> None:
+    files = {"run.sh": "python train.py --kind_dtype bfloat16\n"}
+    out = explained(tmp_path, files | {"train.py": LOADS.format(name, name)})
+    assert "--kind_dtype bfloat16" in out
+    assert ("weights  bfloat16" in out) is has_weights

@@ -7,6 +7,7 @@ name, quantized loading and what its weights are computed in, the default dtype,
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Literal, TypeAlias
@@ -61,6 +62,8 @@ LOADERS = frozenset({"from_pretrained", "from_single_file", "from_config", "load
 """Methods that load a network."""
 _OF_JAX = frozenset({"jax", "flax"})
 _JAX_ARGUMENTS = frozenset({"rngs", "mesh"})
+_OF_CONFIGURATION = regex(r"\w*config(?:uration|_class|_cls)?", re.IGNORECASE)
+"""Names of classes of configurations."""
 _QUANTIZED: Mapping[str, SinkKind] = {
     "load_in_4bit": "4-bit weights", "load_in_8bit": "8-bit weights",
 }  # fmt: skip
@@ -322,6 +325,8 @@ def _of_network(
     if is_loaded and _is_of_jax(call, syntax):
         return None  # its `dtype` is what a module computes in
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if is_loaded and owner is not None and _OF_CONFIGURATION.fullmatch(last_name(owner)):
+        return None  # `AutoConfig.from_pretrained(name, torch_dtype=…)` loads no weights
     held = dotted(owner) if owner is not None and not is_loaded else None
     path = held or _target(call, syntax)
     is_module = is_loaded or _is_module(owner, file)
