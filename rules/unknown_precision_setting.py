@@ -7,7 +7,9 @@ on the version: the linter uses the version that the project pins. A file that n
 out, such as a DeepSpeed file that accelerate's file names with `distributed_type: MULTI_GPU`.
 
 Also finds options of a launch, such as `--fp16`, that the program's own parser does not have, if
-argparse makes it, all of its options are in sight, and nothing else takes words of the line.
+argparse makes it, all of its options are in sight, and nothing else takes words of the line. The
+options of a program that `fire.Fire(train)` starts are the parameters of `train`; silent where
+these include `**kwargs`, and where `train` returns something that may take the rest of the line.
 
 With medium confidence, it reports options that the parser has and no code of the program reads,
 such as `--mixed_precision bf16` that was copied with the parser of another script. Silent where
@@ -17,8 +19,9 @@ table of them (`vars(args)`) that it does more with than write it down.
 ## Why it hurts
 DeepSpeed 0.17.1 and newer reject the file: `Extra inputs are not permitted`, even if the section is
 not enabled. Older versions ignore the key silently. argparse stops at an option that it does not
-know: `error: unrecognized arguments: --fp16`. A run with an option that no code reads is as if it
-were not there: in float32, without a word.
+know: `error: unrecognized arguments: --fp16`. Fire runs the function without it, for hours perhaps,
+and then ends with `ERROR: Could not consume arg: --fp16`. A run with an option that no code reads is
+as if it were not there: in float32, without a word.
 
 ## Example
 ```json

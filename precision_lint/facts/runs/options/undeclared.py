@@ -2,6 +2,7 @@
 
 Only parsers that are plain: made and used in the file that is started, by argparse, with every
 option in sight. To argparse, `--mixed-precision` is no `--mixed_precision`, but `--mixed_p` is.
+Of a function that Fire calls, the parameters are all the options (`fire_words.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.program import Program, keyword_of
+from precision_lint.facts.runs.options.fire_words import not_taken_by_fire, parameters_of
+from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import is_about_precision
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.config.options import Option, options
 from precision_lint.source.python.parse import ParsedPython
@@ -30,22 +34,48 @@ _LIKE = 3
 """Declared options that a message names."""
 
 
-def undeclared(run: RunEnvironment) -> Iterator[tuple[Option, ast.Call, ParsedPython, str]]:
-    """The options of a launch that its parser does not know, each with the parser and others."""
+@frozen
+class Undeclared:
+    """An option that a program does not have, what declares the others, and what is raised."""
+
+    option: Option
+    node: ast.Call | FunctionDefinition
+    file: ParsedPython
+    reason: str
+    error: str
+    note: str
+
+
+def undeclared(run: RunEnvironment) -> Iterator[Undeclared]:
+    """The options of a launch that its program does not know."""
     if run.launch is None or not run.program.files:
         return
     file = run.program.files[0]
+    yield from _of_fire(run, file)
     made = _parser(file)
     names = _names(made, file, run.program) if made is not None else {}
     for option in options(run.launch.words) if names else ():
         given = option.words[0].text.partition("=")[0]
-        name = option.name.replace("-", "_")
+        name = normal(option.name)
         if UNKNOWN in option.text or not given.startswith("--") or not is_about_precision(name):
             continue
         if not any(one.startswith(given) for one in names):
             assert made is not None
-            like = [one for one in names if is_about_precision(one[2:].replace("-", "_"))]
-            yield option, made, file, ", ".join(like[:_LIKE])
+            like = [one for one in names if is_about_precision(normal(one[2:]))]
+            has = ", ".join(like[:_LIKE]) or "no option of precision"
+            error = f"error: unrecognized arguments: --{option.name}"
+            yield Undeclared(option, made, file, f"its parser has {has}", error, "its parser")
+
+
+def _of_fire(run: RunEnvironment, file: ParsedPython) -> Iterator[Undeclared]:
+    """The options that Fire cannot give to the function which it calls."""
+    for option, function in not_taken_by_fire(run):
+        if is_about_precision(normal(option.name)):
+            like = [f"--{one}" for one in parameters_of(function) if is_about_precision(one)]
+            has = ", ".join(like[:_LIKE]) or "no parameter of precision"
+            error = f"once it is done, ERROR: Could not consume arg: {option.words[0].text}"
+            reason = f"`{function.name}`, which Fire calls, has {has}"
+            yield Undeclared(option, function, file, reason, error, "its parameters")
 
 
 @fact

@@ -54,11 +54,11 @@ def problems_of(
         at = _used(word.declaration, word.file, "its declaration")
         yield problem(form, word.written, at, word.reason, word.says)
     yield from _of_yacs(run)
-    for option, made, file, like in undeclared(run):
+    for one in undeclared(run):
+        option = one.option
         written = Occurrence(option.name, option.value, option, run.file)
-        reason = f"its parser has {like}" if like else "its parser has no option of precision"
-        says = f"error: unrecognized arguments: --{option.name}"
-        found = problem("undeclared", written, _used(made, file, "its parser"), reason, says)
+        at = _used(one.node, one.file, one.note)
+        found = problem("undeclared", written, at, one.reason, one.error)
         yield {**found, "undeclared": replace(_only(found), value=f"--{option.name}")}
     yield from _of_unread(run)
     for use in used:
