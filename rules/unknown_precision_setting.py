@@ -19,9 +19,9 @@ table of them (`vars(args)`) that it does more with than write it down.
 ## Why it hurts
 DeepSpeed 0.17.1 and newer reject the file: `Extra inputs are not permitted`, even if the section is
 not enabled. Older versions ignore the key silently. argparse stops at an option that it does not
-know: `error: unrecognized arguments: --fp16`. Fire runs the function without it, for hours perhaps,
-and then ends with `ERROR: Could not consume arg: --fp16`. A run with an option that no code reads is
-as if it were not there: in float32, without a word.
+know: `error: unrecognized arguments: --fp16`. Fire calls the function without it, and only then
+ends with `ERROR: Could not consume arg: --fp16`. A run with an option that no code reads is as if
+it were not there: in float32, without a word.
 
 ## Example
 ```json

@@ -47,7 +47,7 @@ _OF_SCALE = frozenset({"initial_scale_power", "hysteresis"})
 _CAMEL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
 """Between the words of `useAmp`."""
 _ALSO_CHOOSING = regex(
-    r"tf32|load_in_[48]bit|double_quant$|use_double_quant|loss_scale|(?:fp16|amp)_(?:init(?:ial)?_)?scale",
+    r"tf32|load_(?:in_)?[48]bit|double_quant$|use_double_quant|loss_scale|(?:fp16|amp)_(?:init(?:ial)?_)?scale",
     re.IGNORECASE,
 )
 _LEVEL = regex(r"(?:^|_)(?:opt|amp)_level$|(?:^|_)matmul_precision$", re.IGNORECASE)

@@ -569,3 +569,42 @@ def read(text):
         "run.sh": "python train.py --fp16 True\n",
     }
     assert expected in explained(tmp_path, files, "run.sh")
+
+
+LOADED = """\
+import fire
+import torch
+from transformers import AutoModel
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+def main(name="", load_8bit=False):
+    if device == "cuda":
+        model = AutoModel.from_pretrained(name, torch_dtype=torch.float16)
+    else:
+        model = AutoModel.from_pretrained(name)
+    if not load_8bit:
+        {cast}
+
+fire.Fire(main)
+"""
+
+
+@pytest.mark.parametrize(
+    ("cast", "word", "expected"),
+    [
+        ("model.half()", "False", "float16 (weights of model, serve.py:13)"),
+        ("model.to(torch.bfloat16)", "False", "bfloat16 (weights of model, serve.py:13)"),
+        ("model.to(dtype=torch.half)", "False", "float16 (weights of model, serve.py:13)"),
+        ("model.half()", "True", "not used (weights of model, serve.py:13)"),
+        ("model.to(dtype=KIND)", "False", "true (weights of model, serve.py:13)"),
+    ],
+)
+def test_the_type_of_weights_that_a_switch_turns_on(
+    cast: str, word: str, expected: str, tmp_path: Path
+) -> None:
+    files = {
+        "serve.py": LOADED.format(cast=cast),
+        "run.sh": f"python serve.py --load_8bit {word} --name m\n",
+    }
+    assert expected in explained(tmp_path, files, "run.sh")

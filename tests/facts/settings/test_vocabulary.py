@@ -29,6 +29,12 @@ from precision_lint.facts.settings.vocabulary import chooses_precision, is_setti
         ("mp_policy_path", None, False),
         ("num_mp", None, False),
         ("fsdp_policy", None, False),
+        ("load_8bit", False, True),
+        ("load-4bit", True, True),
+        ("load_8bit", None, False),
+        ("load_8bit", "model.bin", False),
+        ("use_8bit_adam", True, False),
+        ("load_16bit_head", "x y", False),
     ],
 )
 def test_what_is_listed(name: str, value: object, is_listed: bool) -> None:

@@ -1,5 +1,5 @@
-"""What a value comes to at a place, in words: of a cast or a region of autocast that a switch turns
-on, its type; of a call that it turns on, the argument that is written out.
+"""What a value comes to at a place, in words: of a cast, of weights or of a region of autocast that
+a switch turns on, the type; of a call that it turns on, the argument that is written out.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def turned_on(place: TorchPlace, is_only: bool = True) -> str:
 
 
 def _region(place: TorchPlace) -> str:
-    """The type of a region that is written out, or that is its only default."""
-    if place.kind != "autocast" or place.is_hidden:
+    """The type of weights or a region that is written out, or that is the only default."""
+    if place.kind not in ("autocast", "weights") or place.is_hidden:
         return ""
     name = (dotted(place.dtype) or "") if place.dtype is not None else f"torch.{place.plain or ''}"
     root, _, kind = name.rpartition(".")
