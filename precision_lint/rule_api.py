@@ -122,6 +122,7 @@ NAMES = {
     "precision_lint.facts.names.texts": "texts",
     "precision_lint.facts.settings.fixed_switches": "FixedSwitch fixed_switches",
     "precision_lint.facts.runs.options.never_read": "is_declared_in_vain",
+    "precision_lint.facts.runs.options.unmade_options": "unmade_options",
     "precision_lint.facts.settings.made_in_code": "no_run_sets",
     "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",
     # Range and rounding

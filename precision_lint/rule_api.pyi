@@ -231,6 +231,7 @@ from precision_lint.facts.numerics.uses import holders_of_names as holders_of_na
 from precision_lint.facts.numerics.uses import names_of as names_of
 from precision_lint.facts.numerics.uses import reads_any as reads_any
 from precision_lint.facts.runs.options.never_read import is_declared_in_vain as is_declared_in_vain
+from precision_lint.facts.runs.options.unmade_options import unmade_options as unmade_options
 from precision_lint.facts.settings.fixed_switches import FixedSwitch as FixedSwitch
 from precision_lint.facts.settings.fixed_switches import fixed_switches as fixed_switches
 from precision_lint.facts.settings.made_in_code import no_run_sets as no_run_sets

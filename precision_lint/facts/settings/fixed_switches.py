@@ -146,12 +146,13 @@ def is_written(name: str, syntax: SyntaxTree) -> bool:
                 return True
             case ast.Subscript(slice=ast.Constant(value=key), ctx=ast.Store()) if key == name:
                 return True
-            case ast.keyword(arg=key) if key == name and _sets(syntax.parent(node)):
+            case ast.keyword(arg=key) if key == name and gives_values(syntax.parent(node)):
                 return True
     return False
 
 
-def _sets(call: ast.AST | None) -> bool:
+def gives_values(call: ast.AST | None) -> bool:
+    """True for a call whose keywords are attributes of a namespace."""
     return isinstance(call, ast.Call) and last_name(call.func) in (
         "Namespace", "replace", "set_defaults", "update",
     )  # fmt: skip

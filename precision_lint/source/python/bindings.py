@@ -96,10 +96,10 @@ def _latest(stores: list[ast.Name], node: ast.Name, syntax: SyntaxTree) -> ast.e
     after = [
         store
         for store in stores
-        if _position(store) > _position(node) or _statement(store, syntax) in surrounding
+        if position_of(store) > position_of(node) or _statement(store, syntax) in surrounding
     ]
-    before = sorted((store for store in stores if store not in after), key=_position)
-    if not before or any(_share_a_loop(store, node, syntax) for store in after):
+    before = sorted((store for store in stores if store not in after), key=position_of)
+    if not before or any(share_a_loop(store, node, syntax) for store in after):
         return None
     statement = _statement(before[-1], syntax)
     block = syntax.block(statement) if isinstance(statement, ast.stmt) else []
@@ -114,11 +114,11 @@ def _statement(store: ast.AST, syntax: SyntaxTree) -> ast.AST | None:
     return syntax.parent(parent) if isinstance(parent, ast.Tuple) else parent
 
 
-def _position(node: ast.AST) -> tuple[int, int]:
+def position_of(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
-def _share_a_loop(one: ast.AST, other: ast.AST, syntax: SyntaxTree) -> bool:
+def share_a_loop(one: ast.AST, other: ast.AST, syntax: SyntaxTree) -> bool:
     loops = {each for each in syntax.around(one) if isinstance(each, Loop)}
     return any(each in loops for each in syntax.around(other))
 
