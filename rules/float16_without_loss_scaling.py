@@ -8,12 +8,13 @@ be held by a variable or an attribute, or returned by a function of the file, or
 file: `with self.precision.region():`. Then no file of the program may scale losses. Where code
 chooses between dtypes, also in a function that returns one, a run counts that chooses float16: an
 option whose default or choices name it, a switch that is off by default, or a value in a
-configuration. It does not count if the same option turns the region off. A region for `device.type`
-or `str(device)` is one for CUDA if all devices that it can be are written out, and CUDA is one of
-them, or if a caller gives such a device, also in another file. So is one whose class is in a
-variable that holds the class for CUDA, or a choice between it and that for the CPU. A region under
-`no_grad` computes no gradients and is fine. Tests are not reported, because their training results
-do not matter.
+configuration; for an option without choices, also a value that the program compares it with, or a
+program beside it that declares the same option. It does not count if the same option turns the
+region off. A region for `device.type` or `str(device)` is one for CUDA if all devices that it can
+be are written out, and CUDA is one of them, or if a caller gives such a device, also in another
+file. So is one whose class is in a variable that holds the class for CUDA, or a choice between it
+and that for the CPU. A region under `no_grad` computes no gradients and is fine. Tests are not
+reported, because their training results do not matter.
 
 Also finds a model that FSDP computes in float16 (`MixedPrecision(param_dtype=torch.float16)` or
 `MixedPrecisionPolicy`, in all runs or with an option) and that an optimizer of the file gets,

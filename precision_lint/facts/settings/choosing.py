@@ -17,6 +17,7 @@ from typing import TypeAlias
 from precision_lint.facts.origin import Choice, Origin
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.project.origin_nodes import origin_node
+from precision_lint.facts.settings.compared_values import compared_value
 from precision_lint.facts.settings.deciding import (
     Chosen,
     Otherwise,
@@ -285,8 +286,14 @@ class Search:
             alike = [choice for choice in alike if _is_default(choice)]
         if alike:
             yield from map(_with_value, alike)
-        elif isinstance(value, Otherwise) or value is False:
-            return  # it is not said that a run gives such a value
+        elif isinstance(value, Otherwise):
+            # Only where a program names such a value it is said that a run may have it.
+            own = [each for each in choices if each.origin.source.path == near] or choices
+            if len(own) == 1 and own[0].option and isinstance(own[0].value, str):
+                named = compared_value(own[0], path, value, near, self.project)
+                yield from [named] if named is not None else []
+        elif value is False:
+            return  # it is not said that it is off
         elif len(choices) == 1 and choices[0].option and isinstance(choices[0].value, str):
             message = f"with `{choices[0].option} {value}`"
             yield Related(choices[0].origin.related.place, message)
