@@ -82,3 +82,85 @@ def test_an_experiment_that_changes_nothing_of_precision_has_no_row(tmp_path: Pa
     wide = "# @package _global_\nseed: 1\ntrainer:\n  max_steps: 9\n"
     files = {"configs/trainer/default.yaml": default, "configs/experiment/wide.yaml": wide}
     assert "wide.yaml" not in explained(tmp_path, FILES | files)
+
+
+UNPACKING = """\
+import hydra
+import lightning.pytorch as pl
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+
+def train(cfg):
+    {made}
+    trainer = pl.Trainer(**{given})
+    trainer.fit(instantiate(cfg.model))
+
+@hydra.main(version_base="1.3", config_path="../configs", config_name="train")
+def main(cfg: DictConfig):
+    train(cfg)
+
+if __name__ == "__main__":
+    main()
+"""
+OWN = {
+    "configs/train.yaml": (
+        "defaults:\n  - _self_\n  - trainer: default\n  - experiment: narrow\nmode: train\n"
+    ),
+    "configs/trainer/default.yaml": "max_epochs: 3\naccelerator: gpu\n",
+    "configs/trainer/cpu.yaml": "max_epochs: 3\naccelerator: cpu\n",
+    "configs/experiment/narrow.yaml": (
+        "# @package _global_\ndefaults:\n  - override /trainer: cpu\nseed: 1\n"
+        "trainer:\n  precision: bf16-true\n"
+    ),
+    "configs/experiment/wide.yaml": FILES["configs/experiment/wide.yaml"],
+}
+
+
+@pytest.mark.parametrize(
+    ("made", "given"),
+    [
+        ("pass", "cfg.trainer"),
+        ('given = instantiate(cfg["trainer"])\n    given["callbacks"] = []', "given"),
+        ("given = OmegaConf.to_container(cfg.trainer, resolve=True)", "given"),
+        ("given = hydra.utils.instantiate(cfg.trainer)", "given"),
+    ],
+)
+def test_a_section_that_is_given_as_arguments(made: str, given: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, OWN | {"src/train.py": UNPACKING.format(made=made, given=given)})
+    assert WIDE in out
+    assert "precision = bf16-mixed  configs/experiment/wide.yaml:4" in out
+    assert "precision = bf16-true  configs/experiment/narrow.yaml:6" in out.replace("    ", "  ")
+    assert "by its keys" not in out
+
+
+@pytest.mark.parametrize(
+    ("made", "given"),
+    [
+        ("given = choose(cfg.trainer)", "given"),
+        ("given = instantiate(cfg.trainer) if cfg.mode else {}", "given"),
+        ("given = instantiate(cfg.training)", "given"),
+        ("given = instantiate(cfg.fast.trainer)", "given"),
+        ("trainer = dict(max_epochs=3)", "trainer"),
+        ("pl = own", "cfg.trainer.kwargs"),
+    ],
+)
+def test_a_section_that_is_not_seen_to_be_given(made: str, given: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, OWN | {"src/train.py": UNPACKING.format(made=made, given=given)})
+    assert "wide.yaml:4: Lightning, read by" not in out
+
+
+def test_a_section_that_two_classes_get(tmp_path: Path) -> None:
+    program = UNPACKING.format(made="own.Loop(**cfg.trainer)", given="cfg.trainer")
+    out = explained(tmp_path, OWN | {"src/train.py": program})
+    assert "wide.yaml:4: Lightning" not in out
+
+
+@pytest.mark.parametrize("word", ["", ", precision=16", ", _convert_='all'"])
+def test_what_a_section_with_a_class_gives_is_no_section(word: str, tmp_path: Path) -> None:
+    made = f"given = instantiate(cfg.trainer{word})"
+    files = {"configs/trainer/cpu.yaml": "_target_: own.settings\nmax_epochs: 3\n"}
+    if word:
+        files = {}
+    program = UNPACKING.format(made=made, given="given")
+    out = explained(tmp_path, OWN | files | {"src/train.py": program})
+    assert "train.py:8: Lightning" not in out

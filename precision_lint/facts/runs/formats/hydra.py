@@ -20,6 +20,8 @@ _SHORT = {"-cn": "config_name", "-cp": "config_path", "-cd": "config_dir"}
 
 
 COMPOSING = "hydra.compose"
+MAKING = "hydra.utils.instantiate"
+TARGET = "_target_"
 _INITIALIZING = {"initialize": "config_path", "initialize_config_dir": "config_dir"}
 
 

@@ -29,6 +29,7 @@ from precision_lint.facts.runs.interpreter.imported_names import (
 )
 from precision_lint.facts.runs.interpreter.inherited import inherited
 from precision_lint.facts.runs.interpreter.known import (
+    Holder,
     Items,
     Known,
     Options,
@@ -424,11 +425,20 @@ class Evaluator:
         if called in _LOADING:
             path = self.at(call.args[0], at) if call.args else None
             return self.run.loaded(path, called, at.file.text.path)
+        if called == hydra.MAKING:
+            return self._instantiated(call, at)
         if name in _OPENING:
             return self._opened(call, at)
         if name in _WRAPPING:
             return self._wrapped(call, at)
         return self.objects(at).made(call, called) or self._returned(name, call, at)
+
+    def _instantiated(self, call: ast.Call, at: Place) -> Known | None:
+        """A section that names no class: `hydra.utils.instantiate(cfg.trainer)` gives a copy."""
+        known = self.at(call.args[0], at) if len(call.args) == 1 and not call.keywords else None
+        if known is None or not isinstance(known.value, Holder):
+            return None
+        return None if known.value.has(hydra.TARGET) else known
 
     def _wrapped(self, call: ast.Call, at: Place) -> Known | None:
         """`dict(settings, name=value)`, `SimpleNamespace(name=value)`, `bool(value)`."""

@@ -1,7 +1,8 @@
 """Sections of which a program makes objects of frameworks: `hydra.utils.instantiate(cfg.trainer)`.
 
 The class is named by the section itself, `_target_: lightning.Trainer`, or by the files of its
-group, `trainer/default.yaml`, which Hydra puts below the section of an experiment.
+group, `trainer/default.yaml`, which Hydra puts below the section of an experiment; or by the
+program, which gives it the section as arguments: `Trainer(**cfg.trainer)`.
 """
 
 from __future__ import annotations
@@ -15,17 +16,21 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.code.ways import key_of_holder
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.readers.composing_programs import composing_folders, package_said
+from precision_lint.facts.settings.deciding import setting_path
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Scalar
+from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import qualified
-from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _TARGET = "_target_"
 _MAKING = ("hydra.utils.instantiate", "hydra.utils.call")
+_COPYING = ("hydra.utils.instantiate", "omegaconf.OmegaConf.to_container", "dict")
+"""What gives a section that names no class as it is."""
 _MOST_FILES = 40
 """Files of one group."""
 
@@ -51,10 +56,13 @@ def maker_of(section: Mapping, name: str, file: ParsedConfig, project: Recording
     programs = composing_folders(path, project)
     for program, folder, first in sorted(programs, key=lambda row: "train" not in row[0].stem):
         keys = _path(name, file, folder)
-        if keys and _instantiates(keys[-1], program, project):
-            own = _target(section)
-            targets = {own} if own else {*_of_group(keys, folder, project)}
-            found = {tuple(one.slug for one in called(each)) for each in targets}
+        if not keys:
+            continue
+        own = _target(section)
+        targets = {own} if own else {*_of_group(keys, folder, project)}
+        given = _unpacked(keys, program, project)
+        if given if not targets else _instantiates(keys[-1], program, project):
+            found = {tuple(one.slug for one in called(each)) for each in targets or given}
             if len(found) == 1 and (slugs := found.pop()):
                 group = path.parent.relative_to(folder).as_posix()
                 word = f"{group}={path.stem}" if group != "." else f"--config-name={path.stem}"
@@ -92,6 +100,40 @@ def _instantiates(section: str, program: Path, project: Recording) -> bool:
         return frozenset(name for file in files for name in _instantiated(file))
 
     return section in project.config_files.once(("instantiated sections", program), compute)
+
+
+def _unpacked(section: tuple[str, ...], program: Path, project: Recording) -> frozenset[str]:
+    """What a program calls with the settings of a section as arguments."""
+
+    def compute() -> frozenset[tuple[tuple[str, ...], str]]:
+        files = Program(program, project).mentioning("**")
+        return frozenset(row for file in files for row in _given_to(file))
+
+    rows = project.config_files.once(("unpacked sections", program), compute)
+    return frozenset(callee for path, callee in rows if section[-len(path) :] == path)
+
+
+@fact
+def _given_to(file: ParsedPython) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """The sections that calls of a file unpack, each with what is called."""
+    syntax = syntax_tree(file)
+    return tuple(
+        (path, qualified(call.func, syntax.names))
+        for call in syntax.every_call
+        for keyword in call.keywords
+        if keyword.arg is None and (path := setting_path(_copied(keyword.value, syntax)))
+    )
+
+
+def _copied(node: ast.expr, syntax: SyntaxTree) -> ast.expr:
+    """The section that an expression is, or is a copy of."""
+    bound = binding(node, syntax) if isinstance(node, ast.Name) else None
+    if isinstance(bound, list) and len(bound) == 1:
+        node = bound[0]
+    match node:
+        case ast.Call(args=[section, *_]) if qualified(node.func, syntax.names) in _COPYING:
+            return section
+    return node
 
 
 @fact
