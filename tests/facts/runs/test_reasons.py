@@ -107,3 +107,40 @@ def test_the_classes_that_may_have_an_option(
     files["run.sh"] = f"python train.py {option} --out_dir o\n"
     out = run("explain-config", cwd=project(tmp_path, files)).out
     assert f"mentions it; {classes}, which its parser fills, may have it\n" in out
+
+
+OPTIONS = "import argparse\nparser = argparse.ArgumentParser()\nprint(parser.parse_args())\n"
+OF_ITS_OWN = "no program gets it: `{}`, a line below its command, starts one of its own"
+
+
+@pytest.mark.parametrize(
+    ("script", "first", "row"),
+    [
+        ("python train.py \\\n  --beta 0.9\n  --lr 1 \\\n  --tf32 True\n", "--lr", 4),
+        ("python train.py \\\n  --beta 0.9 \\\n#  --lr 1 \\\n  --tf32 True\n", "--tf32", 4),
+        ("python train.py \\\n  --beta \\ \n  --tf32 True\n", "--tf32", 3),
+    ],
+    ids=["no backslash", "a comment", "a blank after the backslash"],
+)
+def test_options_below_their_command(script: str, first: str, row: int, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": OPTIONS, "run.sh": script})
+    reason = OF_ITS_OWN.format(first)
+    assert f"not read in the project: --tf32 True (run.sh:{row}); {reason}" in out
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"run.sh": "python train.py \\\n  --beta 0.9 \\\n  --tf32 True\n"},
+        {"run.sh": "$PYTHON train.py\n\n--lr 1 --tf32 True\n"},
+        {"run.sh": "$WORDS \\\n  --lr 1 \\\n  --tf32 True\n"},
+        {"run.sh": 'ARGS="--lr 1 \\\n  --tf32 True"\npython train.py $ARGS\n'},
+        {"run.sh": "ARGS=(\n  --lr 1\n  --tf32 True\n)\npython train.py ${ARGS[@]}\n"},
+        {"run.sh": "cat <<END\n  --lr 1\n  --tf32 True\nEND\n"},
+        {"README.md": "```sh\n--lr 1\n--tf32 True\n```\n"},
+        {"run.sh": "python train.py --beta 1; --tf32 True\n"},
+    ],
+)
+def test_options_that_may_have_a_command(files: dict[str, str], tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": OPTIONS} | files)
+    assert "starts one of its own" not in out

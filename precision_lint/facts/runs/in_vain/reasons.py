@@ -28,7 +28,7 @@ from precision_lint.facts.runs.written.understood import Written, written_at
 from precision_lint.facts.runs.written.unread import Unread
 from precision_lint.facts.settings.given import normal
 from precision_lint.model.regex import regex
-from precision_lint.project.discovery import is_of_unread_format
+from precision_lint.project.discovery import is_of_unread_format, kind_of
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option
 from precision_lint.source.config.settings_tree import Member
@@ -50,10 +50,11 @@ _NAMES = "nothing reads it: it is printed, or a part of the names of outputs"
 _NEVER_USED = "nothing reads it: the script never uses the variable"
 _BARE_MODEL = "no weights are beside the model: its loader decides what a dtype means"
 _NO_COMMAND = "no program is seen to get it"
+_OF_NO_COMMAND = "no program gets it: `%s`, a line below its command, starts one of its own"
 _IN_PROGRAM = "a program that the script pipes into Python has it"
 _VAIN = "; nothing reads it"
-_IN_VAIN = frozenset({_NAMES, _NEVER_USED})
-"""The reasons that say that nothing reads a setting."""
+_IN_VAIN = (_NAMES, _NEVER_USED, _OF_NO_COMMAND.partition("%")[0])
+"""How the reasons start that say that nothing reads a setting."""
 
 
 def with_reasons(
@@ -72,7 +73,7 @@ def with_reasons(
                 or _of_miss(one, misses, project)
                 or _of_nothing(one, rest, project)
             )
-            is_in_vain = one.is_in_vain or reason in _IN_VAIN or reason.endswith(_VAIN)
+            is_in_vain = one.is_in_vain or reason.startswith(_IN_VAIN) or reason.endswith(_VAIN)
             yield replace(one, reason=reason, is_in_vain=is_in_vain)
 
     return tuple(found())
@@ -146,7 +147,8 @@ def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:
         if _is_in_piped_program(one, rest.file):
             return _IN_PROGRAM
         if not isinstance(one.origin, Assigned):
-            return _NO_COMMAND
+            first = _first_of_line(one, rest.file)
+            return _OF_NO_COMMAND % first if first else _NO_COMMAND
         if is_never_used(one.name, rest.file, project):
             return _NEVER_USED
         return _NAMES if names_outputs(one.name, rest.file) else _NO_COMMAND
@@ -160,6 +162,21 @@ def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:
     for program, missing in stopping_at(rest.file.text.path, project):
         return _STOPPED % (_shown(program, project), _shown(missing, project))
     return _NO_READER
+
+
+def _first_of_line(one: Occurrence, file: ParsedConfig) -> str:
+    """The option with which a line starts a command: the line above, which ends in an option or its
+    value, or is a comment, does not continue.
+    """
+    commands = file.script.commands if file.script and kind_of(file.text.path) == "shell" else ()
+    for command in commands:
+        first = command.words[0] if command.words else None
+        is_own = isinstance(one.origin, Option) and one.origin.words[0] in command.words
+        if first is not None and is_own and first.verbatim and first.text.startswith("--"):
+            above, _, before = file.text.text[: first.span.start].rpartition("\n")
+            line = above.rpartition("\n")[2].strip()
+            return first.text if line.startswith(("-", "#")) and not before.strip() else ""
+    return ""
 
 
 def _is_in_piped_program(one: Occurrence, file: ParsedConfig) -> bool:
