@@ -60,6 +60,9 @@ def with_option(line: str) -> dict[str, str]:
         "Process(target=main, args=(args,)).start()",
         "json.dump(vars(args), stream)",
         "torch.save({'args': args}, 'a.pt')",
+        "torch.save({'step': 1}, os.path.join(args.output, 'a.pt'))",
+        "given['use_amp'] = True; load(**given)",
+        "train(['use_amp', 'lr'])",
     ],
 )
 def test_an_option_that_nothing_reads(line: str, tmp_path: Path) -> None:
@@ -79,6 +82,12 @@ def test_an_option_that_nothing_reads(line: str, tmp_path: Path) -> None:
         "for name in names: print(getattr(args, name))",
         "config = args.__dict__",
         "print(args['use_amp'])",
+        "print(getattr(args, 'use_amp', False))",
+        "print(parser.get_default('use_amp'))",
+        "print(vars(args)['use_amp'])",
+        "train('--use-amp' in sys.argv)",
+        "train('--use-amp' in words)",
+        "torch.save({'args': args.__dict__}, 'a.pt'); train(torch.load('a.pt')['use_amp'])",
         "tool.Run(config=args)",
         "config = args; tool.run(config)",
         "config = copy.deepcopy(args); tool.run(config)",

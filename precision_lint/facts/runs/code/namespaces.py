@@ -20,7 +20,12 @@ from precision_lint.facts.runs.code.written_down import (
     is_recorded,
 )
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
-from precision_lint.facts.runs.interpreter.program import Program, keyword_of, other_names
+from precision_lint.facts.runs.interpreter.program import (
+    Program,
+    is_of_object,
+    keyword_of,
+    other_names,
+)
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.parse import ParsedPython
@@ -38,10 +43,14 @@ _SAVERS = ("wandb.init", "wandb.config.update", "swanlab.init")
 _MOST_ROUNDS = 8
 """How often a namespace may get another name on its way."""
 _HIDDEN = regex(
-    r"_get_kwargs\(|\bdir\(|\bsys\.argv|\bimport_module\(|\b__import__\("
+    r"_get_kwargs\(|\bdir\("
+    r"|\bsys\.argv(?!(?:(?<=\bmain\(sys\.argv)|(?<=\bparse_args\(sys\.argv))\[1:\]\))"
+    r"|\bimport_module\(|\b__import__\("
     r"|(?<![.\w])(?:exec|eval)\([^\n]{0,300}\b(?:args|opts?|hparams|options|FLAGS|flags|open)\b"
 )
-"""Texts of programs that may read settings by names which they do not write."""
+"""Texts of programs that may read settings by names which they do not write: `main(sys.argv[1:])`
+gives a function the words, which parses them.
+"""
 _OF_STARTED = regex(r"\b(?:from|import)[ \t]+__main__\b|\bsys\.(?:argv\b|modules\[[\"']__main__)")
 """How a module gets at the file that is started, or at its words."""
 _DEFINITION = regex(
@@ -206,7 +215,9 @@ def _handed(program: Program) -> Sequence[ast.expr | None]:
     """
     names = {name for file in program.files for name in _parsing(file)}
     calls = ((file, call) for name in sorted(names) for file, call in program.calls(name))
-    return [_target(call, syntax_tree(file)) for file, call in calls]
+    return [
+        _target(call, syntax_tree(file)) for file, call in calls if not is_of_object(call, file)
+    ]
 
 
 def _is_saved(program: Program) -> bool:
@@ -229,8 +240,17 @@ def _saves(node: ast.AST, names: frozenset[str]) -> bool:
     called = ast.unparse(node.func)
     if last_name(node.func) not in _SAVING and not called.endswith(_SAVERS):
         return False
-    parts = (each for given in _given(node) for each in ast.walk(given))
-    return any(_is_namespace(each, names) for each in parts)
+    return any(_is_namespace(each, names) for given in _given(node) for each in _parts(given))
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """What an expression is made of, without what has an attribute that it reads:
+    `join(args.output, "a.pt")` holds one setting.
+    """
+    yield node
+    if not isinstance(node, ast.Attribute) or node.attr == "__dict__":
+        for inner in ast.iter_child_nodes(node):
+            yield from _parts(inner)
 
 
 def _whole(node: ast.expr) -> ast.expr:
@@ -241,6 +261,20 @@ def _whole(node: ast.expr) -> ast.expr:
         case ast.Attribute(value=holder, attr="__dict__"):
             return holder
     return node
+
+
+def keys_read(program: Program) -> frozenset[str]:
+    """The keys that a program reads of a namespace, or of its table: `vars(args)["amp"]`."""
+
+    def compute() -> frozenset[str]:
+        return frozenset(
+            str(node.slice.value)
+            for file, names in _named(program)
+            for node in file.nodes_of(ast.Subscript)
+            if isinstance(node.slice, ast.Constant) and _is_namespace(_whole(node.value), names)
+        )
+
+    return program.fact("keys of namespaces", compute)
 
 
 def _named(program: Program) -> Sequence[tuple[ParsedPython, frozenset[str]]]:

@@ -12,7 +12,13 @@ import re
 from collections.abc import Callable, Iterator
 
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.code.namespaces import is_in_sight, is_saved, stays_at_home, texts_of
+from precision_lint.facts.runs.code.namespaces import (
+    is_in_sight,
+    is_saved,
+    keys_read,
+    stays_at_home,
+    texts_of,
+)
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.settings.given import normal
@@ -55,13 +61,17 @@ def declared_in_vain(name: str, program: Program) -> tuple[ParsedPython, ast.Cal
     if _action(call) not in _PLAIN:
         return None
     attribute = destination(call)
-    reads = _reading(attribute)
     is_at_home = file.text.path == program.path and stays_at_home(program)
     texts = (file.text.text,) if is_at_home else texts_of(program)
-    if any(map(reads, texts)) or not (is_at_home or is_in_sight(program)):
+    if any(map(_reading(attribute, by_key=False), texts)):
         return None
-    # what is saved may be loaded
-    return None if is_saved(program) and _is_read_without(attribute, program.project) else found
+    if not (is_at_home or is_in_sight(program)) or attribute in keys_read(program):
+        return None
+    if not is_saved(program):
+        return found
+    # What is saved may be loaded, and has keys then.
+    is_loaded = any(map(_reading(attribute), texts))
+    return None if is_loaded or _is_read_without(attribute, program.project) else found
 
 
 def is_declared_in_vain(option: str, file: ParsedPython, project: Recording) -> bool:
@@ -97,13 +107,18 @@ def _action(call: ast.Call) -> str:
             return last_name(node)
 
 
-def _reading(name: str) -> Callable[[str], bool]:
-    """Whether code has an attribute of a name, a text of it that is no key, or a pattern with it
-    (`case Namespace(amp=True)`).
+def _reading(name: str, by_key: bool = True) -> Callable[[str], bool]:
+    """Whether code has an attribute of a name, a pattern with it (`case Namespace(amp=True)`), or a
+    text of it that is no key in a display. Where all that is done with a namespace is seen, a text
+    counts that says an attribute, `getattr(args, "amp")`, or is a word, `"--amp" in sys.argv`.
     """
     word = re.escape(name)
+    flag = word.replace("_", "[-_]")
+    texts = rf"([\"']){word}\\?\1(?!\s*:)"
+    if not by_key:
+        texts = rf"(?:attr\w*|get_default)\([^()]*[\"']{word}\b|[\"']--?{flag}[\"']\s*(?:in|not)\b"
     pattern = re.compile(
-        rf"\.\s*{word}\b|([\"']){word}\\?\1(?!\s*:)|\b{word}\s*:="
+        rf"\.\s*{word}\b|{texts}|\b{word}\s*:="
         rf"|^[ \t]*case\b[^\n]*\b{word}[ \t]*=",
         re.MULTILINE,
     )
