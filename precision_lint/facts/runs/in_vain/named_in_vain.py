@@ -24,6 +24,7 @@ from precision_lint.facts.runs.in_vain.refused_files import refused
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.options.never_read import declared_in_vain, is_read_elsewhere
 from precision_lint.facts.runs.readers.readers import readers
+from precision_lint.facts.runs.written.quoted_commands import STARTS_NOTHING, quoted_commands
 from precision_lint.facts.runs.written.typed_commands import typed_commands
 from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.option_calls import flag_of
@@ -39,6 +40,8 @@ from precision_lint.source.shell.commands import Command
 from precision_lint.source.text.comments import without_comments
 
 _MOST_COMMANDS = 64
+_OWN = frozenset({"export", "echo", "printf", "set", "cd", "mkdir", "date", "sleep", "wait"})
+"""Commands that give their environment to nobody who reads a file of settings."""
 _HELPING = frozenset({"help", "description", "epilog", "usage"})
 """Arguments of parsers that only people read."""
 _OF_DEEPSPEED = frozenset({"deepspeed_config", "deepscale_config"})
@@ -140,12 +143,25 @@ def _in_command(
     """
     if not any(path.name in word.text for word in command.words):
         return []
+    first = command.words[0]
+    if path.name in first.text and any(first is one for one in quoted_commands(part)):
+        note = f"only this command names it, {STARTS_NOTHING}"
+        return [Related(part.text.place(first.span), note)] * first.text.count(path.name)
+    if first.text == "export" and _starts_nothing(part):
+        return []
     started = launch(command)
     if started is None:
         return None
     if any(path.name in word.text for word in started.launcher):
         return []
     return _given_in_vain(started, part, path, project)
+
+
+def _starts_nothing(part: ParsedConfig) -> bool:
+    """True for a script that starts no program, which could get what it exports."""
+    quoted = [*quoted_commands(part)]
+    firsts = [command.words[0] for command in part.commands if command.words]
+    return all(one.text in _OWN or any(one is each for each in quoted) for one in firsts)
 
 
 def _given_in_vain(

@@ -23,6 +23,7 @@ from precision_lint.facts.runs.readers.composing_programs import stopping_at
 from precision_lint.facts.runs.roles.purposes import Missed
 from precision_lint.facts.runs.written.bare_models import is_bare_model
 from precision_lint.facts.runs.written.names_of_outputs import is_never_used, names_outputs
+from precision_lint.facts.runs.written.quoted_commands import STARTS_NOTHING, quoted_at
 from precision_lint.facts.runs.written.tools import tools_given
 from precision_lint.facts.runs.written.understood import Written, written_at
 from precision_lint.facts.runs.written.unread import Unread
@@ -32,7 +33,7 @@ from precision_lint.project.discovery import is_of_unread_format, kind_of
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option
 from precision_lint.source.config.settings_tree import Member
-from precision_lint.source.shell.variables import Assigned
+from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import UNKNOWN
 
 _MOST_CLASSES = 3
@@ -51,9 +52,10 @@ _NEVER_USED = "nothing reads it: the script never uses the variable"
 _BARE_MODEL = "no weights are beside the model: its loader decides what a dtype means"
 _NO_COMMAND = "no program is seen to get it"
 _OF_NO_COMMAND = "no program gets it: `%s`, a line below its command, starts one of its own"
+_IN_QUOTES = "only the command in line"
 _IN_PROGRAM = "a program that the script pipes into Python has it"
 _VAIN = "; nothing reads it"
-_IN_VAIN = (_NAMES, _NEVER_USED, _OF_NO_COMMAND.partition("%")[0])
+_IN_VAIN = (_NAMES, _NEVER_USED, _OF_NO_COMMAND.partition("%")[0], _IN_QUOTES)
 """How the reasons start that say that nothing reads a setting."""
 
 
@@ -147,6 +149,9 @@ def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:
         if _is_in_piped_program(one, rest.file):
             return _IN_PROGRAM
         if not isinstance(one.origin, Assigned):
+            if (quoted := _quoted(one, rest.file)) is not None:
+                row = rest.file.text.place(quoted.span).start.row
+                return f"{_IN_QUOTES} {row} has it, {STARTS_NOTHING}"
             first = _first_of_line(one, rest.file)
             return _OF_NO_COMMAND % first if first else _NO_COMMAND
         if is_never_used(one.name, rest.file, project):
@@ -162,6 +167,14 @@ def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:
     for program, missing in stopping_at(rest.file.text.path, project):
         return _STOPPED % (_shown(program, project), _shown(missing, project))
     return _NO_READER
+
+
+def _quoted(one: Occurrence, file: ParsedConfig) -> Word | None:
+    """The command that quotes make one name of, if it has an option."""
+    if not isinstance(one.origin, Option):
+        return None
+    given = " ".join(word.text for word in one.origin.words)
+    return quoted_at(one.origin.span, given if len(one.origin.words) > 1 else "", file)
 
 
 def _first_of_line(one: Occurrence, file: ParsedConfig) -> str:
