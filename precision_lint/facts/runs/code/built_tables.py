@@ -28,14 +28,14 @@ def keys_built(holder: ast.expr, file: ParsedPython) -> frozenset[str] | None:
         return None
     values = [each.value for each in assigned if isinstance(each, ast.Assign | ast.AnnAssign)]
     parts = [
-        *(_keys(value) for value in values),
+        *(keys_of_display(value) for value in values),
         *(_added(read, file) for read in syntax.reads(scope, holder.id)),
     ]
     known = [each for each in parts if each is not None]
     return frozenset[str]().union(*known) if len(known) == len(parts) else None
 
 
-def _keys(value: ast.expr | None) -> frozenset[str] | None:
+def keys_of_display(value: ast.expr | None) -> frozenset[str] | None:
     """The keys of `{"a": 1}`, of `dict(a=1)`, and of a choice between two of these."""
     match value:
         case ast.Dict(keys=keys):
@@ -45,7 +45,7 @@ def _keys(value: ast.expr | None) -> frozenset[str] | None:
             names = [each.arg for each in keywords if each.arg is not None]
             return frozenset(names) if len(names) == len(keywords) else None
         case ast.IfExp(body=body, orelse=orelse):
-            both = _keys(body), _keys(orelse)
+            both = keys_of_display(body), keys_of_display(orelse)
             return both[0] | both[1] if both[0] is not None and both[1] is not None else None
     return None
 
@@ -64,7 +64,7 @@ def _added(read: ast.AST, file: ParsedPython) -> frozenset[str] | None:
         case ast.Attribute(attr="update"):
             match syntax.parent(parent):
                 case ast.Call(args=[given], keywords=[]):
-                    return _keys(given)
+                    return keys_of_display(given)
                 case ast.Call(args=[], keywords=keywords) if all(each.arg for each in keywords):
                     return frozenset(each.arg for each in keywords if each.arg)
     return None

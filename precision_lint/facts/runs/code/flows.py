@@ -59,6 +59,7 @@ from precision_lint.facts.runs.code.taking_calls import (
     unpacked,
 )
 from precision_lint.facts.runs.code.torch_sinks import LOADERS, TorchPlace, torch_places
+from precision_lint.facts.runs.code.unpacked_later import unpacked_later
 from precision_lint.facts.runs.code.ways import (
     commands,
     decided,
@@ -840,7 +841,12 @@ class _Flow:
                     yield from unpacked(call, key, read, file)
                     if isinstance(call, ast.Call) and self._is_field(key, callee_name(call)):
                         yield from self._starts(Asked(key, is_onward=True))
-                case ast.keyword() | ast.Assign():
+                case ast.keyword() as given:
+                    functions = unpacked_later(near, given, file, self.program)
+                    for home, function in functions:
+                        yield from self._parameter(key, function, home)
+                    yield from () if functions else kept_for_loading(read, key, file)
+                case ast.Assign():
                     yield from kept_for_loading(read, key, file)
 
 
