@@ -20,7 +20,7 @@ from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import is_main, parameters
+from precision_lint.source.python.syntax import is_main, last_name, parameters
 
 _WORDS = (
     r"Config(?:uration)?s?|Cfg|CFG|Arg(?:ument)?s|Options?|Opts?|Settings|Param(?:eter)?s"
@@ -42,6 +42,8 @@ _OF_SETTINGS = regex(
 _FOLDER = regex(r"configs?|cfgs?|conf|settings", re.IGNORECASE)
 """Names of folders with such modules."""
 _NO_VALUE = ast.Dict | ast.List | ast.Tuple | ast.Set | ast.Lambda | ast.ListComp | ast.DictComp
+_TABLES = frozenset({"EasyDict", "edict", "AttrDict", "ConfigDict", "Munch", "DotMap", "Box"})
+"""Classes of tables whose keys are members."""
 _POWER = "initial_scale_power"
 
 
@@ -88,6 +90,31 @@ def is_module_of_settings(path: Path) -> bool:
 def may_declare(path: Path, content: bytes) -> bool:
     """True for bytes of a Python file that may declare settings in any way."""
     return any(mark in content for mark in MARKERS) or may_have_constants(path, content)
+
+
+@fact
+def kept_in_tables(file: ParsedPython) -> tuple[Constant, ...]:
+    """What a module of settings puts into a table by its members: `shared = EasyDict()` and then
+    `shared.param_dtype = torch.bfloat16`, or `cfg.dtype = "bf16"` of a table that a function gets.
+    The `owner` is the name of the table.
+    """
+    if not is_module_of_settings(file.text.path):
+        return ()
+    made = {
+        target.id
+        for node in file.nodes_of(ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and isinstance(node.value, ast.Call)
+        if last_name(node.value.func) in _TABLES
+    }
+    found = (
+        Constant(node, target, node.value, target.value.id)
+        for node in file.nodes_of(ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+        if target.value.id in made or _PLAIN_NAME.search(target.value.id)
+    )
+    return tuple(one for one in found if not isinstance(one.value, _NO_VALUE))
 
 
 def settings_of(file: ParsedPython) -> Iterator[ProgramOption]:

@@ -264,3 +264,52 @@ def test_the_program_that_names_a_class_is_asked_among_many(
     out = explained(tmp_path, {"config.py": MANY, **files})
     assert "config.py" in out
     assert ("no program is seen to make an object of Config" in out) is not is_made
+
+
+TABLE = """\
+import torch
+from easydict import EasyDict
+shared = EasyDict()
+shared.param_dtype = torch.bfloat16
+shared.width = 512
+shared.tables = {"dtype": "half"}
+"""
+FUNCTION = """\
+def get_config(cfg):
+    cfg.autocast_dtype = "bf16"
+    cfg.dtype_path = "a.json"
+    return cfg
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "row"),
+    [
+        ({"configs/shared.py": TABLE}, "shared.param_dtype", 4),
+        ({"net/shared_config.py": TABLE}, "shared.param_dtype", 4),
+        ({"configs/base.py": FUNCTION}, "cfg.autocast_dtype", 2),
+    ],
+)
+def test_keys_of_tables_in_modules_of_settings(
+    files: dict[str, str], name: str, row: int, tmp_path: Path
+) -> None:
+    out = explained(tmp_path, files | {"main.py": "print()\n"})
+    table, path = name.partition(".")[0], next(iter(files))
+    reason = f"a key of `{table}`, whose readers are not followed"
+    assert f"not understood: {name} ({path}:{row}); {reason}" in out
+    assert out.count("a key of") == 1
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"net/shared.py": TABLE},
+        {"configs/shared.py": TABLE.replace("EasyDict()", "Network()")},
+        {"configs/shared.py": TABLE.replace("torch.bfloat16", "{}")},
+        {"configs/base.py": FUNCTION.replace("cfg", "net")},
+        {"configs/base.py": FUNCTION.replace("cfg.", "self.cfg.")},
+        {"configs/base.py": FUNCTION.replace('"bf16"', '"made by hand"')},
+    ],
+)
+def test_what_is_no_key_of_settings(files: dict[str, str], tmp_path: Path) -> None:
+    assert "a key of" not in explained(tmp_path, files | {"main.py": "print()\n"})

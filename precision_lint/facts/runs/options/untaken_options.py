@@ -14,7 +14,12 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.code.made_classes import gives, is_made, is_used, making_method
 from precision_lint.facts.runs.readers.loaded_modules import module_takers
 from precision_lint.facts.runs.written.understood import Written
-from precision_lint.facts.settings.constants import is_plain, may_declare, settings_of
+from precision_lint.facts.settings.constants import (
+    is_plain,
+    kept_in_tables,
+    may_declare,
+    settings_of,
+)
 from precision_lint.facts.settings.declarations import ProgramOption
 from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import (
@@ -34,6 +39,8 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 _DEFAULTS = frozenset({"default", "default_factory", "factory"})
 _NO_DEFAULT = "it has no default"
 _SET = "it is set in"
+_KEPT = "a key of"
+_READERS = "whose readers are not followed"
 _GIVES = " gives it"
 _MAKES = " makes the object: what it gives is not followed"
 _NOT_MADE = "no program is seen to make an object of "
@@ -75,6 +82,13 @@ def _untaken(file: ParsedPython, known: Set[Written], project: Recording) -> Ite
             reason = _of_owner(option, file, project) or _without_default(option, file)
             reason = reason or _reason(option.default, file)
             yield Occurrence(name, value, place, config, reason=reason)
+    for one in kept_in_tables(file):
+        value, whole = _constant(one.value), file.span_of(one.statement)
+        is_setting = is_setting_of_precision(one.name, value)
+        if is_setting and not any(_meet(whole, span) for span in here):
+            place = CodePlace(file.span_of(one.target))
+            reason = f"{_KEPT} `{one.owner}`, {_READERS}"
+            yield Occurrence(one.name, value, place, config, reason=reason)
 
 
 def _name(option: ProgramOption) -> str:
@@ -118,7 +132,7 @@ def has_default(one: Occurrence) -> bool:
     a class that nothing makes.
     """
     is_given = one.reason.startswith((_NO_DEFAULT, _SET)) or one.reason.endswith(_GIVES)
-    return not (is_given or one.reason.startswith(_NOT_MADE))
+    return not (is_given or one.reason.startswith((_NOT_MADE, _KEPT)))
 
 
 def _without_default(option: ProgramOption, file: ParsedPython) -> str:
