@@ -35,6 +35,7 @@ from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.in_vain.named_in_vain import named_in_vain
 from precision_lint.facts.runs.in_vain.never_asked import never_asked
 from precision_lint.facts.runs.in_vain.never_named import naming_of
+from precision_lint.facts.runs.in_vain.other_readers import is_for_another
 from precision_lint.facts.runs.in_vain.reasons import with_reasons
 from precision_lint.facts.runs.options.untaken_options import untaken
 from precision_lint.facts.runs.readers.composing_programs import choice_of
@@ -208,6 +209,8 @@ def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
     started = launch_of(run.source)
     if started is not None:
         run = replace(run, program_at=found_by_end(started, run.file, facts))
+    if not run.is_unread and is_for_another(run, facts):
+        run = replace(run, is_unread=True)
     if (in_vain := named_in_vain(run, facts)) is not None:
         return replace(run, in_vain=in_vain)
     source = run.source
@@ -283,7 +286,8 @@ def _is_shape(run: Run, found: Set[tuple[str, Place]]) -> bool:
     """
     source = run.explained.reading.source
     is_file = isinstance(source, MappingSource) and source.file.python is None
-    is_left = run.explained.reading.is_unread and bool(run.explained.program)
+    is_call = isinstance(source, CallSource) and not isinstance(source, RolesSource)
+    is_left = run.explained.reading.is_unread and bool(run.explained.program) and not is_call
     is_said = all(_what_is_found(one) in found for one in run.findings)
     return (is_file or is_left) and is_said and not run.unread
 
