@@ -22,7 +22,8 @@ are frozen as a whole, or in part if layers of another dtype may be added to the
 well for what functions of other files do with the model; DeepSpeed, Megatron, Lightning, FSDP
 under Accelerate and others with float32 weights of their own (torch's own FSDP keeps the dtype of
 the weights that it shards, whatever its `MixedPrecision` says); optimizers that round
-stochastically or sum with compensation; a learning rate of 1e-3 or more, which is also the default
+stochastically or sum with compensation (one that is only imported, or that another branch makes
+instead, is not used for these weights); a learning rate of 1e-3 or more, which is also the default
 of torch; float16 weights with a scaler, which `unscale-fp16-gradients` reports.
 
 Confidence is low in programs with an Accelerator, or with a `Trainer` that gets the optimizer, if

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from precision_lint.facts.amp.module_paths import takes_part
+from precision_lint.facts.amp.optimizers import names_optimizer
 from precision_lint.facts.amp.optional_adapters import names_adapters, runs_without_adapters
 from precision_lint.facts.amp.own_sharding import SHARDING, shards_by_itself
 from precision_lint.facts.context import PythonFile
@@ -20,6 +21,7 @@ from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
+from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.code import code_of
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -102,7 +104,25 @@ def _may_be(doing: Doing, given: Given, file: PythonFile) -> bool:
 
 def _takes_part(call: ast.Call, given: Given, file: PythonFile) -> bool:
     is_other = takes_part(call, given.node, file) and file.span_of(call) != given.by
-    return is_other and _may_be_reached(call, file)
+    return is_other and not _is_of_its_optimizer(call, given, file) and _may_be_reached(call, file)
+
+
+def _is_of_its_optimizer(call: ast.Call, given: Given, file: PythonFile) -> bool:
+    """True for a method of the optimizer that is judged, which is one of a library.
+
+    What others do that the variable may hold, and the calls that make them, they do in other runs.
+    """
+    made = file.node_at(given.by)
+    if not isinstance(made, ast.Call) or not names_optimizer(callee_name(made)):
+        return False
+    syntax = syntax_tree(file)
+    match syntax.parent(made), syntax.parent(call):
+        case ast.Assign(targets=[ast.Name() as one]), ast.Assign(targets=[ast.Name() as other]):
+            if one.id == other.id and syntax.body(one) is syntax.body(other):
+                return True
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    held = binding(owner, syntax) if isinstance(owner, ast.Name) else None
+    return isinstance(held, list) and any(each is made for each in held)
 
 
 def _may_be_reached(call: ast.Call, file: PythonFile) -> bool:

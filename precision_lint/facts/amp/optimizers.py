@@ -22,7 +22,13 @@ OPTIMIZERS = frozenset(
 )
 """The names that optimizers are called by: those of torch, bitsandbytes, apex and others."""
 
+_CLASS = regex(rf"\w*(?:{'|'.join(_FAMILIES)})(?:_?\d+bit)?")
 _OF_TORCH = regex(r"torch\.optim\.\w+")
+
+
+def names_optimizer(name: str) -> bool:
+    """True for the names of those, and of classes that are called like one: `GaLoreAdamW`."""
+    return name in OPTIMIZERS or _CLASS.fullmatch(name) is not None
 
 
 def parameters_of(call: Call) -> Argument | None:

@@ -12,6 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from precision_lint.facts.amp.beside_optimizers import (
+    beside_imported_optimizers,
+    beside_optimizers,
+)
 from precision_lint.facts.amp.handed_models import (
     Given,
     may_be_changed_elsewhere,
@@ -54,8 +58,7 @@ from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.code import code_of
-from precision_lint.source.python.syntax import callee_name
-from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 HALF_UPDATES = (
     OPTIMIZERS | UNSCALING | TRAINERS | {"parameters", "named_parameters", "backward", "train"}
@@ -142,26 +145,12 @@ def keeps_float32(file: PythonFile) -> bool:
     done by the others. A comment on LoRA makes no adapters.
     """
     backends = [_BACKEND] if shards_by_itself(file) else [_BACKEND, SHARDING]
-    beside = [*_beside_optimizers(code_of(file), file)]
-    parts = [_ASKING.sub("", part) for part in beside]
+    parts = [_ASKING.sub("", part) for part in beside_optimizers(file)]
     if any(backend.search(part) for backend in backends for part in parts):
         return True
     if names_adapters(file) and may_always_adapt(file) and not casts_after_adapters(file):
         return True
-    return any(_OWN_COPY.search(part) for part in beside)
-
-
-def _beside_optimizers(text: str, file: PythonFile) -> Iterator[str]:
-    """The text of a file without the calls that make optimizers."""
-    start = 0
-    for span in sorted(span for span, call in calls_by_span(file).items() if _is_optimizer(call)):
-        yield text[start : span.start]
-        start = max(start, span.end)
-    yield text[start:]
-
-
-def _is_optimizer(call: ast.Call) -> bool:
-    return callee_name(call) in OPTIMIZERS
+    return any(_OWN_COPY.search(part) for part in beside_imported_optimizers(file))
 
 
 def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
