@@ -17,9 +17,10 @@ Accelerate. The launcher `deepspeed` alone is none of these: a Trainer asks for 
 
 Not reported: files with LoRA, PEFT or quantization (in their code, not in comments), unless a run
 that the project offers certainly leaves these out (`LoraConfig() if args.use_peft else None`, and
-no command has `--use_peft`), or the model is cast when the adapters have been added; models that
-are frozen as a whole, or in part if layers of another dtype may be added to them, which counts as
-well for what functions of other files do with the model; DeepSpeed, Megatron, Lightning, FSDP
+no command has `--use_peft`), the model is cast when the adapters have been added, or the optimizer
+gets the parameters of another module (a head, a critic), alone or in a group of their own; models
+that are frozen as a whole, or in part if layers of another dtype may be added to them, which counts
+as well for what functions of other files do with the model; DeepSpeed, Megatron, Lightning, FSDP
 under Accelerate and others with float32 weights of their own (torch's own FSDP keeps the dtype of
 the weights that it shards, whatever its `MixedPrecision` says); optimizers that round
 stochastically or sum with compensation (one that is only imported, or that another branch makes

@@ -56,7 +56,7 @@ def may_always_adapt(file: PythonFile) -> bool:
     """True if a place that may add adapters is under no condition: no run has to be looked at."""
     return any(
         not isinstance(node, ast.keyword) and _is_unconditional(node, file)
-        for node in _adapting(file)
+        for node in adapting(file)
     )
 
 
@@ -74,14 +74,14 @@ def casts_after_adapters(file: PythonFile) -> tuple[Span, ...]:
     """
     if _QUANTIZING.search(code_of(file)) is not None:
         return ()
-    adapting = [*_adapting(file)]
+    places = [*adapting(file)]
     syntax = syntax_tree(file)
     return tuple(
         file.span_of(call)
         for method in _CASTS
         for call in syntax.calls(method)
         if isinstance(call.func, ast.Attribute) and (method != "to" or call.args or call.keywords)
-        if adapting and all(_comes_after(call, each, file) for each in adapting)
+        if places and all(_comes_after(call, each, file) for each in places)
     )
 
 
@@ -102,7 +102,7 @@ def runs_without_adapters(file: PythonFile) -> tuple[PlainRun, ...]:
     runs = plain_runs(file)
     if not names_adapters(file):
         return runs
-    places = [*_adapting(file)]
+    places = [*adapting(file)]
     return tuple(run for run in runs if all(_is_left_out(each, run, file) for each in places))
 
 
@@ -138,7 +138,7 @@ def _is_nothing(value: ast.expr, run: PlainRun, file: PythonFile, hops: int) -> 
     return run.truth(value) is False
 
 
-def _adapting(file: PythonFile) -> Iterator[ast.expr | ast.keyword]:
+def adapting(file: PythonFile) -> Iterator[ast.expr | ast.keyword]:
     """The names of adapters in code that may add some, or hand them on."""
     syntax = syntax_tree(file)
     for node in file.nodes:

@@ -12,6 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from precision_lint.facts.amp.adapted_modules import (
+    ADDING,
+    adds_by_calls_alone,
+    beside_adapted,
+    trains_beside_adapters,
+)
 from precision_lint.facts.amp.beside_optimizers import (
     beside_imported_optimizers,
     beside_optimizers,
@@ -61,7 +67,11 @@ from precision_lint.source.python.code import code_of
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 HALF_UPDATES = (
-    OPTIMIZERS | UNSCALING | TRAINERS | {"parameters", "named_parameters", "backward", "train"}
+    OPTIMIZERS
+    | UNSCALING
+    | TRAINERS
+    | ADDING
+    | {"parameters", "named_parameters", "backward", "train"}
 )
 """The calls that show it."""
 
@@ -148,7 +158,8 @@ def keeps_float32(file: PythonFile) -> bool:
     parts = [_ASKING.sub("", part) for part in beside_optimizers(file)]
     if any(backend.search(part) for backend in backends for part in parts):
         return True
-    if names_adapters(file) and may_always_adapt(file) and not casts_after_adapters(file):
+    always_adapts = names_adapters(file) and may_always_adapt(file)
+    if always_adapts and not (casts_after_adapters(file) or adds_by_calls_alone(file)):
         return True
     return any(_OWN_COPY.search(part) for part in beside_imported_optimizers(file))
 
@@ -156,8 +167,12 @@ def keeps_float32(file: PythonFile) -> bool:
 def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     """The optimizers of a file that update weights in half precision."""
     for update in _half_updates(calls, file):
-        if keeps_float32(file) or (has_adapters(file) and not _are_cast_too(update, file)):
+        if keeps_float32(file):
             return
+        if has_adapters(file) and not (
+            _are_cast_too(update, file) or _is_beside_adapters(update, calls, file)
+        ):
+            continue
         if not _is_partial(update, file):
             is_reached = not lacks_its_settings(file) and not _is_fallback(update.call, file)
             yield update if is_reached else replace(update, is_certain=False)
@@ -169,6 +184,13 @@ def _are_cast_too(update: HalfUpdate, file: PythonFile) -> bool:
     return update.origin.source.path == file.text.path and any(
         span.start <= at.start and at.end <= span.end for span in casts_after_adapters(file)
     )
+
+
+def _is_beside_adapters(update: HalfUpdate, calls: Sequence[Call], file: PythonFile) -> bool:
+    """True if an optimizer gets such weights alone, or in a group of their own."""
+    given = parameters_of(update.call)
+    node = None if given is None else file.node_at(given.span)
+    return node is not None and trains_beside_adapters(node, calls, file)
 
 
 def _is_partial(update: HalfUpdate, file: PythonFile) -> bool:
@@ -212,8 +234,10 @@ def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdat
         given = None if has_command_with_backend(file) else parameters_of(call)
         if given is None or not _STOCK.fullmatch(call.function or ""):
             continue
-        weights = list(tensors(_without_settings(given.value)))
-        rate = _rate(call, file)
+        node = file.node_at(given.span)
+        trained = beside_adapted(node, given.value, calls, file) if node else given.value
+        weights = list(tensors(_without_settings(trained)))
+        rate = _rate(call, trained, file)
         update = _update(call, call.name, weights, rate, calls, file) or _in_a_run(
             call, rate, calls, file
         )
@@ -341,13 +365,12 @@ def _without_settings(value: Value) -> Value:
     return value
 
 
-def _rate(call: Call, file: PythonFile) -> float | None:
+def _rate(call: Call, trained: Value, file: PythonFile) -> float | None:
     """The learning rate: the smallest of those that are given, or the default of 1e-3.
 
     Of an option, that is its default.
     """
-    given = call.argument(0, "params")
-    rates = list(_rates(_NOTHING if given is None else given.value))
+    rates = list(_rates(trained))
     lr = call.argument(1, "lr")
     if lr is not None:
         number, node = _number(lr.value), file.node_at(lr.span)

@@ -1,0 +1,207 @@
+"""The modules that a file adds adapters to, where the dtype flow sees each call that does so.
+
+PEFT freezes such a module and makes its adapters float32. What is trained beside it may be in half
+precision for all that: in one function, a module that has no call in common with it that made it
+(see `kin`); in others, one that another call casts.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from precision_lint.facts.amp.module_paths import takes_part
+from precision_lint.facts.amp.optional_adapters import adapting, names_adapters
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.kin import kin_of
+from precision_lint.facts.dtypes.domain.lattice import reading
+from precision_lint.facts.dtypes.domain.values import Instance, Model, Value
+from precision_lint.facts.dtypes.domain.values import Sequence as Items
+from precision_lint.facts.dtypes.domain.weights import as_module
+from precision_lint.facts.origin import Origin
+from precision_lint.model.memo import fact
+from precision_lint.source.python.bindings import binding
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.syntax import callee_name, qualified
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+ADDING = frozenset({"get_peft_model", "PeftModel"})
+"""The calls of PEFT that add adapters to a model, which they get first."""
+
+_OF_WEIGHTS = frozenset({"parameters", "named_parameters"})
+_HANDING_ON = frozenset({"list", "tuple", "filter", "sorted", "chain"})
+_MOST_HOPS = 3
+
+
+@fact
+def adds_by_calls_alone(file: PythonFile) -> bool:
+    """True if every place that names adapters is a part of a call that adds some to a model.
+
+    What the flow says of these calls decides.
+    """
+    return names_adapters(file) and all(_is_of_call(each, file) for each in adapting(file))
+
+
+def trains_beside_adapters(given: ast.expr, calls: Sequence[Call], file: PythonFile) -> bool:
+    """True if an optimizer gets a group of parameters of modules that certainly get no adapters."""
+    groups = _groups(given, file) or [given]
+    return any(_is_beside_adapters(each, calls, file) for each in groups)
+
+
+def beside_adapted(given: ast.expr, value: Value, calls: Sequence[Call], file: PythonFile) -> Value:
+    """The groups of parameters without those of modules that may have adapters, if some have
+    none.
+    """
+    groups = _groups(given, file) if isinstance(value, Items) and value.items else []
+    if not isinstance(value, Items) or value.items is None or len(groups) != len(value.items):
+        return value
+    kept = tuple(
+        item
+        for item, group in zip(value.items, groups, strict=True)
+        if _is_beside_adapters(group, calls, file)
+    )
+    return Items(value.item, kept) if kept else value
+
+
+def _is_beside_adapters(given: ast.expr, calls: Sequence[Call], file: PythonFile) -> bool:
+    if not adds_by_calls_alone(file):
+        return False
+    seen = {call.span for call in calls if call.name in ADDING}
+    trained = [*_weights(given, file, _MOST_HOPS)]
+    return (
+        bool(trained)
+        and all(file.span_of(call) in seen for call in _calls(file))
+        and not any(_may_be_adapted(each, calls, file) for each in trained)
+    )
+
+
+def _groups(given: ast.expr, file: PythonFile) -> list[ast.expr]:
+    """What each group of parameters is made of, where all are written down."""
+    given = _one_value(given, file)
+    if not isinstance(given, ast.List | ast.Tuple):
+        return []
+    found = [
+        value
+        for group in given.elts
+        if isinstance(group, ast.Dict)
+        for key, value in zip(group.keys, group.values, strict=True)
+        if isinstance(key, ast.Constant) and key.value == "params"
+    ]
+    return found if len(found) == len(given.elts) else []
+
+
+def _one_value(node: ast.expr, file: PythonFile) -> ast.expr:
+    held = binding(node, syntax_tree(file)) if isinstance(node, ast.Name) else None
+    return held[0] if isinstance(held, list) and len(held) == 1 else node
+
+
+def _weights(given: ast.expr, file: PythonFile, hops: int) -> Iterator[ast.Call | None]:
+    """The calls that give the parameters that an expression holds; None for what is not seen."""
+    inside = [
+        each
+        for each in walk(given)
+        if isinstance(each, ast.Call) and callee_name(each) in _OF_WEIGHTS
+    ]
+    if inside:
+        yield from inside
+        return
+    match given:
+        case ast.Name() if hops:
+            held = binding(given, syntax_tree(file))
+            for value in held if isinstance(held, list) and held else [None]:
+                yield from [None] if value is None else _weights(value, file, hops - 1)
+        case ast.Call(args=[*values]) if callee_name(given) in _HANDING_ON:
+            for value in values:
+                yield from _weights(value, file, hops)
+        case ast.List(elts=values) | ast.Dict(values=values):
+            for value in values:
+                yield from _weights(value, file, hops)
+        case ast.Constant() | ast.Lambda():
+            return
+        case _:
+            yield None
+
+
+def _may_be_adapted(node: ast.Call | None, calls: Sequence[Call], file: PythonFile) -> bool:
+    """True unless a module is another one than each that gets adapters."""
+    if node is None:
+        return True
+    shown = [call for call in calls if call.span == file.span_of(node)]
+    adding = [call for call in calls if call.name in ADDING]
+    return not shown or any(_may_share(one, call, file) for one in shown for call in adding)
+
+
+def _may_share(trained: Call, adding: Call, file: PythonFile) -> bool:
+    """True unless a module that is trained is another one than a module that gets adapters."""
+    given = adding.argument(0, "model")
+    adapted = None if given is None else reading(given.value)
+    if not isinstance(adapted, Model | Instance):
+        return True
+    if trained.scope == adding.scope:
+        own, other = kin_of(trained.receiver), kin_of(adapted)
+        return not own or not other or not own.isdisjoint(other)
+    weights = as_module(trained.receiver)
+    cast = weights.cast if isinstance(weights, Model) else None
+    return cast is None or cast in _casts(adapted) or _may_be_cast(cast, adding, file)
+
+
+def _casts(module: Model | Instance) -> Iterator[Origin | None]:
+    """Where a module and its parts got their dtypes."""
+    yield module.cast
+    parts = module.members if isinstance(module, Model) else [part for _, part in module.fields]
+    for part in parts:
+        if isinstance(part, Model | Instance):
+            yield from _casts(part)
+
+
+def _may_be_cast(cast: Origin, adding: Call, file: PythonFile) -> bool:
+    """True if a call that casts a module may cast what another call adds adapters to, or gets it
+    from a caller.
+    """
+    is_own = cast.source.path == file.text.path
+    node, other = file.node_at(cast.span) if is_own else None, file.node_at(adding.span)
+    method = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(method, ast.Attribute) or not isinstance(other, ast.Call):
+        return True
+    owner, syntax = method.value, syntax_tree(file)
+    names = [each for each in walk(owner) if isinstance(each, ast.Name)]
+    if any(isinstance(binding(each, syntax), ast.arg) for each in names):
+        return True
+    return takes_part(other, owner, file)
+
+
+def _calls(file: PythonFile) -> Iterator[ast.Call]:
+    syntax = syntax_tree(file)
+    for name in sorted(ADDING):
+        for call in syntax.calls(name):
+            if _is_adding(call, file):
+                yield call
+
+
+def _is_adding(node: ast.AST, file: PythonFile) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and callee_name(node) in ADDING
+        and qualified(node.func, syntax_tree(file).names).startswith("peft.")
+    )
+
+
+def _is_of_call(node: ast.AST, file: PythonFile) -> bool:
+    """True for a part of a call that adds adapters, or of a configuration that only such get."""
+    syntax = syntax_tree(file)
+    for around in (node, *syntax.around(node)):
+        if _is_adding(around, file):
+            return True
+        match around:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made):
+                made_by = qualified(made.func, syntax.names)
+                if not (made_by.startswith("peft.") and made_by.endswith("Config")):
+                    return False
+                reads = syntax.reads(syntax.body(around), name)
+                return all(
+                    any(_is_adding(each, file) for each in syntax.around(read)) for read in reads
+                )
+            case ast.stmt():
+                return False
+    return False
