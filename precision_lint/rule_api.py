@@ -137,9 +137,8 @@ NAMES = {
     "precision_lint.facts.amp.launch_backends": (
         "accelerator_may_run_in_backend may_run_in_backend"
     ),
-    "precision_lint.facts.numerics.half_updates": (
-        "HALF_UPDATES HalfUpdate half_updates keeps_float32"
-    ),
+    "precision_lint.facts.numerics.half_updates": ("HALF_UPDATES HalfUpdate keeps_float32"),
+    "precision_lint.facts.numerics.updates_in_program": "all_half_updates",
     "precision_lint.facts.numerics.buffers_in_half": "positions_of_buffers",
     "precision_lint.facts.numerics.in_half_regions": "calls_in_other_regions",
     "precision_lint.facts.numerics.logarithms": (

@@ -209,7 +209,6 @@ from precision_lint.facts.numerics.half_results import scores as scores
 from precision_lint.facts.numerics.half_results import sum_of_squares as sum_of_squares
 from precision_lint.facts.numerics.half_updates import HALF_UPDATES as HALF_UPDATES
 from precision_lint.facts.numerics.half_updates import HalfUpdate as HalfUpdate
-from precision_lint.facts.numerics.half_updates import half_updates as half_updates
 from precision_lint.facts.numerics.half_updates import keeps_float32 as keeps_float32
 from precision_lint.facts.numerics.in_half_regions import (
     calls_in_other_regions as calls_in_other_regions,
@@ -227,6 +226,7 @@ from precision_lint.facts.numerics.program_rounding import program_rounding as p
 from precision_lint.facts.numerics.program_rounding import squares_of_program as squares_of_program
 from precision_lint.facts.numerics.refused_arrays import refused_arrays as refused_arrays
 from precision_lint.facts.numerics.saved_weights import numpy_reads as numpy_reads
+from precision_lint.facts.numerics.updates_in_program import all_half_updates as all_half_updates
 from precision_lint.facts.numerics.uses import holders_of_names as holders_of_names
 from precision_lint.facts.numerics.uses import names_of as names_of
 from precision_lint.facts.numerics.uses import reads_any as reads_any

@@ -3,7 +3,9 @@
 ## What it does
 Finds optimizers of torch, bitsandbytes, transformers, apex and others that get the parameters of a
 model whose weights are bfloat16 or float16: loaded so, or cast so, where no copy of them in float32
-exists. All tensors that the optimizer gets must be known to be in half precision.
+exists. All tensors that the optimizer gets must be known to be in half precision, whoever calls the
+function that makes it, or in the run of the file as a program (`mp.spawn(main, args=(model,))`
+included).
 
 Also finds a `Trainer` of transformers or TRL (SFT, DPO, KTO, ORPO, CPO, GRPO, GKD, Reward) that
 gets such a model, with arguments that select a plain optimizer; and a class of the project that
@@ -103,7 +105,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     accelerator_may_run_in_backend,
-    half_updates,
+    all_half_updates,
     keeps_float32,
     may_run_in_backend,
     precision_of,
@@ -139,7 +141,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     calls = [each for each in call.module if each.name in RULE.calls]
     if call is not calls[0]:
         return  # the calls are judged together
-    for update in half_updates(calls, file):
+    for update in all_half_updates(calls, file):
         if update.rate is not None and update.rate >= _TOO_LARGE:
             continue
         yield file.finding(

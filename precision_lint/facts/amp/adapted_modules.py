@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 
 from precision_lint.facts.amp.module_paths import takes_part
 from precision_lint.facts.amp.optional_adapters import adapting, names_adapters
+from precision_lint.facts.amp.parameter_groups import ParameterGroup, parameter_groups
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.calls import Argument, Call
 from precision_lint.facts.dtypes.domain.kin import kin_of
 from precision_lint.facts.dtypes.domain.lattice import reading
-from precision_lint.facts.dtypes.domain.values import Instance, Model, Value
-from precision_lint.facts.dtypes.domain.values import Sequence as Items
+from precision_lint.facts.dtypes.domain.values import Instance, Model
 from precision_lint.facts.dtypes.domain.weights import as_module
 from precision_lint.facts.origin import Origin
 from precision_lint.model.memo import fact
@@ -43,28 +43,21 @@ def adds_by_calls_alone(file: PythonFile) -> bool:
     return names_adapters(file) and all(_is_of_call(each, file) for each in adapting(file))
 
 
-def trains_beside_adapters(given: ast.expr, calls: Sequence[Call], file: PythonFile) -> bool:
+def trains_beside_adapters(given: Argument, calls: Sequence[Call], file: PythonFile) -> bool:
     """True if an optimizer gets a group of parameters of modules that certainly get no adapters."""
-    groups = _groups(given, file) or [given]
-    return any(_is_beside_adapters(each, calls, file) for each in groups)
+    groups = parameter_groups(given, file)
+    written = [each.weights for each in groups] or [file.node_at(given.span)]
+    return any(each is not None and _is_beside(each, calls, file) for each in written)
 
 
-def beside_adapted(given: ast.expr, value: Value, calls: Sequence[Call], file: PythonFile) -> Value:
-    """The groups of parameters without those of modules that may have adapters, if some have
-    none.
-    """
-    groups = _groups(given, file) if isinstance(value, Items) and value.items else []
-    if not isinstance(value, Items) or value.items is None or len(groups) != len(value.items):
-        return value
-    kept = tuple(
-        item
-        for item, group in zip(value.items, groups, strict=True)
-        if _is_beside_adapters(group, calls, file)
-    )
-    return Items(value.item, kept) if kept else value
+def beside_adapters(
+    groups: tuple[ParameterGroup, ...], calls: Sequence[Call], file: PythonFile
+) -> tuple[ParameterGroup, ...]:
+    """The groups of parameters of modules that certainly get no adapters; all if there are none."""
+    return tuple(each for each in groups if _is_beside(each.weights, calls, file)) or groups
 
 
-def _is_beside_adapters(given: ast.expr, calls: Sequence[Call], file: PythonFile) -> bool:
+def _is_beside(given: ast.expr, calls: Sequence[Call], file: PythonFile) -> bool:
     if not adds_by_calls_alone(file):
         return False
     seen = {call.span for call in calls if call.name in ADDING}
@@ -74,26 +67,6 @@ def _is_beside_adapters(given: ast.expr, calls: Sequence[Call], file: PythonFile
         and all(file.span_of(call) in seen for call in _calls(file))
         and not any(_may_be_adapted(each, calls, file) for each in trained)
     )
-
-
-def _groups(given: ast.expr, file: PythonFile) -> list[ast.expr]:
-    """What each group of parameters is made of, where all are written down."""
-    given = _one_value(given, file)
-    if not isinstance(given, ast.List | ast.Tuple):
-        return []
-    found = [
-        value
-        for group in given.elts
-        if isinstance(group, ast.Dict)
-        for key, value in zip(group.keys, group.values, strict=True)
-        if isinstance(key, ast.Constant) and key.value == "params"
-    ]
-    return found if len(found) == len(given.elts) else []
-
-
-def _one_value(node: ast.expr, file: PythonFile) -> ast.expr:
-    held = binding(node, syntax_tree(file)) if isinstance(node, ast.Name) else None
-    return held[0] if isinstance(held, list) and len(held) == 1 else node
 
 
 def _weights(given: ast.expr, file: PythonFile, hops: int) -> Iterator[ast.Call | None]:

@@ -20,13 +20,14 @@ from precision_lint.facts.dtypes.domain.environment import Environment
 from precision_lint.facts.dtypes.interpreter.asked import Asked, Question
 from precision_lint.facts.dtypes.interpreter.budget import BudgetExceeded
 from precision_lint.facts.dtypes.interpreter.frame import Frame
+from precision_lint.facts.dtypes.interpreter.handing import HANDING
 from precision_lint.facts.dtypes.interpreter.statements import StatementInterpreter
 from precision_lint.facts.dtypes.syntax.definitions import module_of
 from precision_lint.facts.dtypes.whole_program.interpretation import Interpretation, Subject
 from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import Definition, blocks
-from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.syntax import callee_name, dotted
 
 _MAKING = regex(
     r"(?:torch\.)?nn\.[A-Z]"
@@ -62,7 +63,8 @@ def calls_in_program(file: PythonFile, names: frozenset[str]) -> list[Call]:
 
 
 def _starts_something(file: PythonFile) -> bool:
-    """True if a statement outside of functions calls a function of the file, or makes a tensor.
+    """True if a statement outside of functions calls a function of the file, has one called
+    (`mp.spawn(main)`), or makes a tensor.
 
     A file that imports relative to its package cannot be started, unless it says that it can.
     """
@@ -76,8 +78,11 @@ def _starts_something(file: PythonFile) -> bool:
 
 
 def _is_worth_a_run(node: ast.Call, file: PythonFile) -> bool:
-    called = dotted(node.func) or ""
-    return called in module_of(file).top or _MAKING.match(called) is not None
+    called, top = dotted(node.func) or "", module_of(file).top
+    if called in top or _MAKING.match(called) is not None:
+        return True
+    given = (*node.args, *(keyword.value for keyword in node.keywords))
+    return callee_name(node) in HANDING and any(dotted(each) in top for each in given)
 
 
 def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:

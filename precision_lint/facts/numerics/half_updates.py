@@ -15,7 +15,7 @@ from dataclasses import replace
 from precision_lint.facts.amp.adapted_modules import (
     ADDING,
     adds_by_calls_alone,
-    beside_adapted,
+    beside_adapters,
     trains_beside_adapters,
 )
 from precision_lint.facts.amp.beside_optimizers import (
@@ -42,20 +42,19 @@ from precision_lint.facts.amp.optional_adapters import (
 )
 from precision_lint.facts.amp.own_sharding import SHARDING, shards_by_itself
 from precision_lint.facts.amp.own_trainers import TRAINERS
-from precision_lint.facts.amp.parsed_arguments import parsed_default
-from precision_lint.facts.amp.rates_in_runs import rate_in_runs
+from precision_lint.facts.amp.parameter_groups import as_value, parameter_groups
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
 from precision_lint.facts.amp.trainer_setups import trainer_setups
 from precision_lint.facts.amp.weights_in_runs import ChosenDtype
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
-from precision_lint.facts.dtypes.domain.values import Constant, Dictionary, Model, Tensor, Value
+from precision_lint.facts.dtypes.domain.values import Dictionary, Model, Tensor, Value
 from precision_lint.facts.dtypes.domain.values import Sequence as Items
 from precision_lint.facts.dtypes.operators.sinks import tensors
 from precision_lint.facts.hardware.on_cuda import is_chosen_on_cuda
 from precision_lint.facts.numerics.bfloat16_runs import cast_in_a_run
-from precision_lint.facts.origin import Origin, Setting
-from precision_lint.facts.settings.default_numbers import is_small_in_files, small_default
+from precision_lint.facts.numerics.update_rates import has_small_rate, rate_of
+from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.default_runs import chosen_by_default
 from precision_lint.facts.settings.missing_files import lacks_its_settings
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32
@@ -74,10 +73,6 @@ HALF_UPDATES = (
     | {"parameters", "named_parameters", "backward", "train"}
 )
 """The calls that show it."""
-
-LOST_BELOW = 1e-3
-"""Learning rates from which on an optimizer such as Adam moves bfloat16 weights (torch 2.13: 99 of
-100 in 20 steps; half of them at 1e-4, one in 15 at 1e-5)."""
 
 _STUCK_UP_TO = 3e-5
 """Learning rates at which most bfloat16 weights stay what they are (torch 2.13).
@@ -134,11 +129,14 @@ class HalfUpdate:
     """The option whose default makes these weights half precision, where others may not be so."""
     by_command: Related | None = None
     """The command whose options do so."""
+    may_be_other_half: bool = False
+    """True if these weights are in the other half dtype in some runs."""
 
     @property
     def is_so_in_all_runs(self) -> bool:
-        """False where a GPU or an option decides that these weights are in half precision."""
-        return not self.is_on_gpu and self.by_default is None and self.by_command is None
+        """False where a GPU or an option decides that these weights are in this half dtype."""
+        is_chosen = self.by_default is not None or self.by_command is not None
+        return not (self.is_on_gpu or is_chosen or self.may_be_other_half)
 
     @property
     def is_stuck(self) -> bool:
@@ -189,8 +187,7 @@ def _are_cast_too(update: HalfUpdate, file: PythonFile) -> bool:
 def _is_beside_adapters(update: HalfUpdate, calls: Sequence[Call], file: PythonFile) -> bool:
     """True if an optimizer gets such weights alone, or in a group of their own."""
     given = parameters_of(update.call)
-    node = None if given is None else file.node_at(given.span)
-    return node is not None and trains_beside_adapters(node, calls, file)
+    return given is not None and trains_beside_adapters(given, calls, file)
 
 
 def _is_partial(update: HalfUpdate, file: PythonFile) -> bool:
@@ -234,15 +231,15 @@ def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdat
         given = None if has_command_with_backend(file) else parameters_of(call)
         if given is None or not _STOCK.fullmatch(call.function or ""):
             continue
-        node = file.node_at(given.span)
-        trained = beside_adapted(node, given.value, calls, file) if node else given.value
+        groups = beside_adapters(parameter_groups(given, file), calls, file)
+        trained = as_value(groups) if groups else given.value
         weights = list(tensors(_without_settings(trained)))
-        rate = _rate(call, trained, file)
+        rate = rate_of(call, trained, groups, file)
         update = _update(call, call.name, weights, rate, calls, file) or _in_a_run(
             call, rate, calls, file
         )
         if update is not None and not (scaled and update.dtype == FLOAT16):
-            is_small = rate is None and _is_small_in_files(call, file)
+            is_small = rate is None and has_small_rate(call, file)
             yield replace(update, has_small_rate=is_small)  # of float16 the scaler raises
     if any(call.name == "train" for call in calls):
         yield from _by_trainers(calls, file)
@@ -287,6 +284,8 @@ def _update(
         is_pretrained=_is_loaded(origin, calls),
         is_certain=all(one.must_be(_HALF) for one in weights),
     )
+    if dtypes == _HALF:
+        return _half_by_default(found, weights, file) or replace(found, may_be_other_half=True)
     if dtypes <= _HALF:
         return found
     if chosen is not None:
@@ -363,60 +362,3 @@ def _without_settings(value: Value) -> Value:
             groups = tuple(map(_without_settings, items))
             return Items(value.item, groups)
     return value
-
-
-def _rate(call: Call, trained: Value, file: PythonFile) -> float | None:
-    """The learning rate: the smallest of those that are given, or the default of 1e-3.
-
-    Of an option, that is its default.
-    """
-    rates = list(_rates(trained))
-    lr = call.argument(1, "lr")
-    if lr is not None:
-        number, node = _number(lr.value), file.node_at(lr.span)
-        if number is None:
-            number = small_default(node, file)
-        if number is None:
-            number = parsed_default(node, file)
-        rates.append(rate_in_runs(node, file) if number is None else number)
-    elif not rates and not call.has_stars:
-        return LOST_BELOW
-    known = [rate for rate in rates if rate is not None]
-    return min(known) if known and len(known) == len(rates) else None
-
-
-def _is_small_in_files(call: Call, file: PythonFile) -> bool:
-    """True if the one learning rate of an optimizer is a key of files that give small numbers."""
-    given, lr = call.argument(0, "params"), call.argument(1, "lr")
-    if lr is None or any(_rates(_NOTHING if given is None else given.value)):
-        return False
-    return is_small_in_files(file.node_at(lr.span), file)
-
-
-def _rates(value: Value) -> Iterator[float | None]:
-    match value:
-        case Dictionary(items=tuple(items)) if "lr" in dict(items):
-            yield _number(dict(items)["lr"])
-        case Items(items=tuple(items)):
-            for item in items:
-                yield from _rates(item)
-
-
-def _number(value: Value) -> float | None:
-    match value:
-        case Constant(value=int() | float() as number):
-            return float(number)
-        case Setting(choices=choices) if not any(choice.option for choice in choices):
-            return _largest([choice.value for choice in choices])
-    return None
-
-
-def _largest(values: Sequence[object]) -> float | None:
-    """The largest of the numbers that configurations give."""
-    try:
-        return max(float(str(value)) for value in values)
-    except ValueError:
-        return None
-
-
-_NOTHING = Items(Constant(None), ())

@@ -22,6 +22,14 @@ from precision_lint.facts.dtypes.syntax.held_calls import held_calls
 
 Call = Callable[[Value, CallSite], Value]
 
+HANDING = frozenset(
+    {
+        "submit", "to_thread", "run_sync", "run_in_executor", "apply_async", "Thread", "Process",
+        "spawn",
+    }
+)  # fmt: skip
+"""The names of calls that have another function called."""
+
 
 def called(name: str, given: CallSite, call: Call) -> Value | None:
     """What a call of this name gives that has another function called; None if it has none.
