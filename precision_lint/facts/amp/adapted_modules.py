@@ -46,8 +46,10 @@ def adds_by_calls_alone(file: PythonFile) -> bool:
 def trains_beside_adapters(given: Argument, calls: Sequence[Call], file: PythonFile) -> bool:
     """True if an optimizer gets a group of parameters of modules that certainly get no adapters."""
     groups = parameter_groups(given, file)
-    written = [each.weights for each in groups] or [file.node_at(given.span)]
-    return any(each is not None and _is_beside(each, calls, file) for each in written)
+    if groups:
+        return any(_is_beside(each.weights, calls, file) for each in groups)
+    node = file.node_at(given.span)
+    return node is not None and _is_beside(node, calls, file)
 
 
 def beside_adapters(
