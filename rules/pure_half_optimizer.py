@@ -46,6 +46,10 @@ Weights that an option of argparse makes float32 (`torch.bfloat16 if args.bf16 e
 count where they are in half precision without options, and no script or page gives the option
 something else; the message says so, too.
 
+Weights for which the options of a command, or the file of settings that it names, choose between
+half precision and float32 count where a command of the project chooses the first
+(`torch.bfloat16 if config.mixed_precision else torch.float32`); the command is shown.
+
 Weights that a dtype variable casts (`model.to(weight_dtype)`) count where a run chooses `bf16` for
 the Accelerator, and the variable is bfloat16 for that.
 

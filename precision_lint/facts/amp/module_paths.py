@@ -30,6 +30,7 @@ _ADDING = regex(r"set_(?!grad)|add_|inject|insert|replace|register_|append|exten
 _CONFIGURATION = regex(r"(?:^|[._])config$")
 """The settings of a model, which are no module: `model.config`, `model.generation_config`."""
 _UNFREEZING = regex(r"requires_grad_\(\s*(?:True\s*)?\)|requires_grad\s*=\s*(?!=|False\b)")
+_WIDE = regex(r"torch\.float(?:32)?\b")
 _MOVING = frozenset({"to", "cuda", "cpu", "half", "bfloat16", "float", "train", "eval"})
 """Methods that return their object, whatever they are given."""
 
@@ -182,6 +183,18 @@ def takes_part(call: ast.Call, given: ast.expr, file: PythonFile) -> bool:
         statement = syntax_tree(file).parent(statement)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     return any(trained & {*_paths(each)} for each in targets)
+
+
+def is_widened(given: ast.expr, file: PythonFile) -> bool:
+    """True if the file casts a module that an optimizer is given to float32: `model.float()`."""
+    trained = _related(_paths(given), file)
+    return any(
+        _meet(_related([owner], file), trained)
+        for method in ("float", "to", "type")
+        for call in syntax_tree(file).calls(method)
+        if isinstance(call.func, ast.Attribute) and (owner := dotted(call.func.value)) is not None
+        if (method == "float" or _WIDE.search(ast.unparse(call)) is not None)
+    )
 
 
 def optimized_parts(given: ast.expr, before: int, file: PythonFile) -> frozenset[str]:

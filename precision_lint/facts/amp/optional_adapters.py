@@ -99,11 +99,12 @@ def _comes_after(call: ast.Call, before: ast.expr | ast.keyword, file: PythonFil
 @fact
 def runs_without_adapters(file: PythonFile) -> tuple[PlainRun, ...]:
     """The plain runs that come to no place which may add adapters or quantize."""
-    runs = plain_runs(file)
-    if not names_adapters(file):
-        return runs
-    places = [*adapting(file)]
-    return tuple(run for run in runs if all(_is_left_out(each, run, file) for each in places))
+    return tuple(run for run in plain_runs(file) if is_without_adapters(run, file))
+
+
+def is_without_adapters(run: PlainRun, file: PythonFile) -> bool:
+    """True if a run comes to no place of a file which may add adapters or quantize."""
+    return not names_adapters(file) or all(_is_left_out(each, run, file) for each in adapting(file))
 
 
 def _is_left_out(node: ast.AST, run: PlainRun, file: PythonFile) -> bool:

@@ -77,18 +77,28 @@ class PlainRun:
 
 @fact
 def plain_runs(file: PythonFile) -> tuple[PlainRun, ...]:
-    """The runs of the programs that a file is a part of."""
+    """The runs of the programs that a file is a part of, but for those with files of settings."""
+    return tuple(_every(file, with_files=False))
+
+
+@fact
+def configured_runs(file: PythonFile) -> tuple[PlainRun, ...]:
+    """The same with those whose files of settings are all seen and name no backend."""
+    return tuple(_every(file, with_files=True))
+
+
+def _every(file: PythonFile, *, with_files: bool) -> list[PlainRun]:
     project, path = file.project, file.text.path
     programs = [*programs_having(path, project)]
     if not programs and not project.users(path):
         programs = [path]  # a script that no other file imports
     found: list[PlainRun] = []
     for program in programs:
-        found += _runs(program, file)
-    return tuple(found[:_MOST_RUNS])
+        found += _runs(program, file, with_files=with_files)
+    return found[:_MOST_RUNS]
 
 
-def _runs(program: Path, file: PythonFile) -> Iterator[PlainRun]:
+def _runs(program: Path, file: PythonFile, *, with_files: bool) -> Iterator[PlainRun]:
     project = file.project
     started = [*_started(program, project)]
     code, parsed = project.config_files.at(program), project.module(file.text.path) or file
@@ -96,7 +106,7 @@ def _runs(program: Path, file: PythonFile) -> Iterator[PlainRun]:
         alone = environment(program, code, None, project)
         yield PlainRun(alone, False, parsed, Evaluator(alone))
     for part, one, before in started[:_MOST_RUNS]:
-        if _is_plain(one, before, part, file):
+        if _is_plain(one, before, part, file, with_files=with_files):
             run = environment(program, part, _alone(one, part), project)
             yield PlainRun(run, True, parsed, Evaluator(run))
 
@@ -126,12 +136,15 @@ def _alone(started: Launch, part: ParsedConfig) -> Launch:
     return replace(started, words=tuple(words))
 
 
-def _is_plain(started: Launch, before: str, part: ParsedConfig, file: PythonFile) -> bool:
+def _is_plain(
+    started: Launch, before: str, part: ParsedConfig, file: PythonFile, *, with_files: bool
+) -> bool:
     """True for a command that certainly starts the program without a backend."""
     words = (*started.launcher, *started.words)
     if any(_BACKEND.search(word.text) for word in words):
         return False
-    if any(_may_give_settings(index, words) for index in range(len(words))):
+    given = [index for index in range(len(words)) if _may_give_settings(index, words)]
+    if not all(with_files and _is_seen(index, words, part, file) for index in given):
         return False
     if any(_may_be_options(index, words, part) for index in range(len(words))):
         return False
@@ -152,6 +165,16 @@ def _may_give_settings(index: int, words: tuple[Word, ...]) -> bool:
     is_option = option.startswith("--") and "=" not in option
     is_data = is_option and _OF_SETTINGS.search(option) is None
     return not is_data and _FILE.fullmatch(value) is not None
+
+
+def _is_seen(index: int, words: tuple[Word, ...], part: ParsedConfig, file: PythonFile) -> bool:
+    """True for a file of settings of the project that names no backend, and for its option."""
+    named = [word.text.rpartition("=")[2] for word in words[index : index + 2]]
+    name = next((each for each in named if _FILE.fullmatch(each)), None)
+    files = file.project.config_files
+    path = None if name is None else files.find(name, part.text.path)
+    read = None if path is None else files.read(path)
+    return read is not None and _BACKEND.search(read.text.text) is None
 
 
 def _may_be_options(index: int, words: tuple[Word, ...], part: ParsedConfig) -> bool:

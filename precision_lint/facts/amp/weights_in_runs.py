@@ -1,4 +1,4 @@
-"""The dtype that the options of a run choose for the weights of a model.
+"""The dtype that the options and files of a run choose for the weights of a model.
 
 `torch.float16 if args.fp16 else (torch.bfloat16 if args.bf16 else torch.float32)` is bfloat16 in a
 run with `--bf16 True`.
@@ -7,17 +7,20 @@ run with `--bf16 True`.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import partial
 
+from precision_lint.facts.amp.optional_adapters import is_without_adapters
 from precision_lint.facts.amp.parsed_arguments import ParsedArguments, parsed_arguments
-from precision_lint.facts.amp.plain_runs import PlainRun
+from precision_lint.facts.amp.plain_runs import PlainRun, configured_runs
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.project.origin_nodes import origin_node
 from precision_lint.facts.settings.chosen_expressions import Choosing
-from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.dtypes import ALIASES, FLOAT32
 from precision_lint.model.finding import Related
 from precision_lint.model.frozen import frozen
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -40,7 +43,7 @@ class ChosenDtype:
 
 
 def chosen_dtype(
-    origin: Origin, run: PlainRun, parsed: ParsedArguments, file: PythonFile
+    origin: Origin, run: PlainRun, parsed: ParsedArguments | None, file: PythonFile
 ) -> ChosenDtype | None:
     """The dtype that the choice around an origin comes to in a run; None if that is not known, or
     if no command starts the run.
@@ -57,17 +60,53 @@ def chosen_dtype(
     return None if dtype is None or run.place is None else ChosenDtype(dtype, run.place)
 
 
+def chosen_in_runs(
+    origin: Origin, node: ast.expr, file: PythonFile
+) -> Iterator[tuple[ChosenDtype, PlainRun]]:
+    """What the settings of the runs that come to a node choose at an origin, instead of float32."""
+    is_own = origin.source.path == file.text.path
+    module = file if is_own else file.project.module(origin.source.path)
+    named = None if module is None else module.node_at(origin.span)
+    if module is None or named is None or not _is_instead_of_float32(named, module):
+        return
+    for run in configured_runs(file):
+        is_judged = run.reaches(node) and is_without_adapters(run, file)
+        chosen = chosen_dtype(origin, run, None, file) if is_judged else None
+        if chosen is not None:
+            yield chosen, run
+
+
+def _is_instead_of_float32(named: ast.expr, module: ParsedPython) -> bool:
+    """True for one of several dtypes that a choice has, or that a variable is assigned."""
+    syntax = syntax_tree(module)
+    outer: ast.AST = named
+    around: ast.AST = named
+    for around in syntax.within_function(named):
+        if isinstance(around, ast.stmt):
+            break
+        outer = around if isinstance(around, ast.IfExp | ast.Dict) else outer
+    offered: list[ast.AST] = [outer]
+    match around:
+        case ast.Assign(targets=[ast.Name() as target]):
+            scope = syntax.function(target) or syntax.tree
+            offered += [syntax.parent(each) or each for each in syntax.stores(scope, target.id)]
+    names = (each.attr for one in offered for each in walk(one) if isinstance(each, ast.Attribute))
+    return any(ALIASES.get(name) == FLOAT32 for name in names)
+
+
 def _holds(
     part: ast.expr,
     run: PlainRun,
-    parsed: ParsedArguments,
+    parsed: ParsedArguments | None,
     module: ParsedPython,
     file: PythonFile,
 ) -> bool | None:
-    if isinstance(part, ast.Attribute) and part.attr in _SWITCHES and module is file:
-        arguments = parsed_arguments(part.value, file, (parsed.library,))
-        if arguments is not None:
-            return _is_on(arguments.value(part.attr, run), parsed.library)
+    match part:
+        case ast.Attribute(value=owner, attr=name) if name in _SWITCHES and module is file:
+            library = "" if parsed is None else parsed.library
+            arguments = parsed_arguments(owner, file, (library,)) if library else None
+            if arguments is not None:
+                return _is_on(arguments.value(name, run), library)
     return run.truth(part, module)
 
 

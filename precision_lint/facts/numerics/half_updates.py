@@ -32,7 +32,12 @@ from precision_lint.facts.amp.launch_backends import (
     has_command_with_backend,
     is_started_with_backend,
 )
-from precision_lint.facts.amp.module_paths import may_add_layers, may_freeze, may_freeze_all
+from precision_lint.facts.amp.module_paths import (
+    is_widened,
+    may_add_layers,
+    may_freeze,
+    may_freeze_all,
+)
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
 from precision_lint.facts.amp.optional_adapters import (
     casts_after_adapters,
@@ -45,7 +50,7 @@ from precision_lint.facts.amp.own_trainers import TRAINERS
 from precision_lint.facts.amp.parameter_groups import as_value, parameter_groups
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
 from precision_lint.facts.amp.trainer_setups import trainer_setups
-from precision_lint.facts.amp.weights_in_runs import ChosenDtype
+from precision_lint.facts.amp.weights_in_runs import ChosenDtype, chosen_in_runs
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Dictionary, Model, Tensor, Value
@@ -53,7 +58,7 @@ from precision_lint.facts.dtypes.domain.values import Sequence as Items
 from precision_lint.facts.dtypes.operators.sinks import tensors
 from precision_lint.facts.hardware.on_cuda import is_chosen_on_cuda
 from precision_lint.facts.numerics.bfloat16_runs import cast_in_a_run
-from precision_lint.facts.numerics.update_rates import has_small_rate, rate_of
+from precision_lint.facts.numerics.update_rates import has_small_rate, rate_in, rate_of
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.default_runs import chosen_by_default
 from precision_lint.facts.settings.missing_files import lacks_its_settings
@@ -292,7 +297,7 @@ def _update(
         return replace(found, dtype=chosen.dtype, is_certain=True, by_command=chosen.command)
     if all(_is_half_on_gpu(one, file) for one in weights):
         return replace(found, is_certain=True, is_on_gpu=True)
-    return _half_by_default(found, weights, file)
+    return _half_by_default(found, weights, file) or _half_in_a_run(found, weights, file)
 
 
 def _half_by_default(
@@ -308,6 +313,30 @@ def _half_by_default(
     if any(one.origin != update.origin for one in weights):
         return None
     return replace(update, dtype=choice.dtype, is_certain=True, by_default=choice.option)
+
+
+def _half_in_a_run(
+    update: HalfUpdate, weights: Sequence[Tensor], file: PythonFile
+) -> HalfUpdate | None:
+    """An update of weights that the options or the files of a command leave in half precision."""
+    node, origin = file.node_at(update.call.span), update.origin
+    is_choice = all(one.must_be(_HALF | {FLOAT32}) and one.origin == origin for one in weights)
+    if node is None or not is_choice or _is_widened(update, file):
+        return None
+    for chosen, run in chosen_in_runs(origin, node, file):
+        if chosen.dtype in _HALF:
+            rate = update.rate or rate_in(run, update.call, file)
+            return replace(
+                update, dtype=chosen.dtype, rate=rate, is_certain=True, by_command=chosen.command
+            )
+    return None
+
+
+def _is_widened(update: HalfUpdate, file: PythonFile) -> bool:
+    """True if the file casts something that an optimizer gets to float32, in some runs at least."""
+    given = parameters_of(update.call)
+    node = None if given is None else file.node_at(given.span)
+    return node is None or is_widened(node, file)
 
 
 def _is_half_on_gpu(weights: Tensor, file: PythonFile) -> bool:

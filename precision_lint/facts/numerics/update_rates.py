@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from precision_lint.facts.amp.parameter_groups import ParameterGroup
 from precision_lint.facts.amp.parsed_arguments import parsed_default
+from precision_lint.facts.amp.plain_runs import PlainRun
 from precision_lint.facts.amp.rates_in_runs import rate_in_runs
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
@@ -38,6 +39,16 @@ def rate_of(
         return LOST_BELOW
     known = [rate for rate in rates if rate is not None]
     return min(known) if known and len(known) == len(rates) else None
+
+
+def rate_in(run: PlainRun, call: Call, file: PythonFile) -> float | None:
+    """The one learning rate of an optimizer in a run; None if it is not known."""
+    given, lr = call.argument(0, "params"), call.argument(1, "lr")
+    node = None if lr is None else file.node_at(lr.span)
+    if node is None or (given is not None and any(True for _ in _rates(given.value))):
+        return None
+    known = run.value(node)
+    return None if known is None else _largest([known.value])
 
 
 def has_small_rate(call: Call, file: PythonFile) -> bool:
