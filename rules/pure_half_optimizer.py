@@ -48,7 +48,8 @@ something else; the message says so, too.
 
 Weights for which the options of a command, or the file of settings that it names, choose between
 half precision and float32 count where a command of the project chooses the first
-(`torch.bfloat16 if config.mixed_precision else torch.float32`); the command is shown.
+(`torch.bfloat16 if config.mixed_precision else torch.float32`); the command is shown. Of a program
+that no command starts, it is the file of settings that the program opens itself.
 
 Weights that a dtype variable casts (`model.to(weight_dtype)`) count where a run chooses `bf16` for
 the Accelerator, and the variable is bfloat16 for that.

@@ -30,7 +30,7 @@ def beside_optimizers(file: PythonFile) -> tuple[str, ...]:
 
 
 @fact
-def beside_imported_optimizers(file: PythonFile) -> tuple[str, ...]:
+def beside_unused_imports(file: PythonFile) -> tuple[str, ...]:
     """The same, without the imports that nothing else uses."""
     return tuple(_between([*_made(file), *_unused_imports(file)], code_of(file)))
 

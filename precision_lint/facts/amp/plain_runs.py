@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.shell.variables import Word
 from precision_lint.source.shell.words import UNKNOWN
 
+_SETTINGS = frozenset({"yaml", "json", "toml"})
 _MOST_RUNS = 12
 _MOST_COMMANDS = 64
 """Commands of one file."""
@@ -69,6 +70,15 @@ class PlainRun:
     def value(self, node: ast.expr, code: ParsedPython | None = None) -> Known | None:
         """What an expression of the file, or of another one of the program, comes to."""
         return self._evaluator.value(node, code or self._code)
+
+    def setting_read(self, work: Callable[[], object]) -> Related | None:
+        """The setting of a file of settings that some work reads; None if there is none."""
+        _, read = self._evaluator.noting(work)
+        for one in read:
+            if one.file.format in _SETTINGS and not one.is_word:
+                place = one.file.text.place(one.origin.span)
+                return Related(place, f"`{one.name}` is `{one.value}` here")
+        return None
 
     def truth(self, node: ast.expr, code: ParsedPython | None = None) -> bool | None:
         """Whether a condition holds; None if that is not known."""

@@ -36,7 +36,7 @@ _FALSE = frozenset({"false", "0", "no", "n", "f"})
 
 @frozen
 class ChosenDtype:
-    """A dtype, and the command whose options choose it."""
+    """A dtype, and the command whose options choose it, or the setting of a file that does so."""
 
     dtype: str
     command: Related
@@ -48,6 +48,13 @@ def chosen_dtype(
     """The dtype that the choice around an origin comes to in a run; None if that is not known, or
     if no command starts the run.
     """
+    dtype = _dtype_in(run, origin, parsed, file)
+    return None if dtype is None or run.place is None else ChosenDtype(dtype, run.place)
+
+
+def _dtype_in(
+    run: PlainRun, origin: Origin, parsed: ParsedArguments | None, file: PythonFile
+) -> str | None:
     found = origin_node(origin, file, file.project)
     if found is None:
         return None
@@ -56,24 +63,27 @@ def chosen_dtype(
     key = partial(_key, run=run, module=module)
     syntax = syntax_tree(module)
     chosen = Choosing(syntax, lambda test: truth(test, holds), key).chosen(named)
-    dtype = None if chosen is None else ALIASES.get(last_name(chosen))
-    return None if dtype is None or run.place is None else ChosenDtype(dtype, run.place)
+    return None if chosen is None else ALIASES.get(last_name(chosen))
 
 
 def chosen_in_runs(
     origin: Origin, node: ast.expr, file: PythonFile
 ) -> Iterator[tuple[ChosenDtype, PlainRun]]:
-    """What the settings of the runs that come to a node choose at an origin, instead of float32."""
+    """What the settings of the runs that come to a node choose at an origin, instead of float32;
+    of a program that no command starts, what its files choose.
+    """
     is_own = origin.source.path == file.text.path
     module = file if is_own else file.project.module(origin.source.path)
     named = None if module is None else module.node_at(origin.span)
     if module is None or named is None or not _is_instead_of_float32(named, module):
         return
     for run in configured_runs(file):
-        is_judged = run.reaches(node) and is_without_adapters(run, file)
-        chosen = chosen_dtype(origin, run, None, file) if is_judged else None
-        if chosen is not None:
-            yield chosen, run
+        if not run.reaches(node) or not is_without_adapters(run, file):
+            continue
+        asking = partial(_dtype_in, run, origin, None, file)
+        dtype, place = asking(), run.place or run.setting_read(asking)
+        if dtype is not None and place is not None:
+            yield ChosenDtype(dtype, place), run
 
 
 def _is_instead_of_float32(named: ast.expr, module: ParsedPython) -> bool:

@@ -19,8 +19,8 @@ from precision_lint.facts.amp.adapted_modules import (
     trains_beside_adapters,
 )
 from precision_lint.facts.amp.beside_optimizers import (
-    beside_imported_optimizers,
     beside_optimizers,
+    beside_unused_imports,
 )
 from precision_lint.facts.amp.handed_models import (
     Given,
@@ -157,14 +157,15 @@ def keeps_float32(file: PythonFile) -> bool:
     What an optimizer does that the file may choose instead (`bf16_stochastic_round=True`) is not
     done by the others. A comment on LoRA makes no adapters.
     """
-    backends = [_BACKEND] if shards_by_itself(file) else [_BACKEND, SHARDING]
-    parts = [_ASKING.sub("", part) for part in beside_optimizers(file)]
-    if any(backend.search(part) for backend in backends for part in parts):
+    if any(_BACKEND.search(_ASKING.sub("", part)) for part in beside_optimizers(file)):
+        return True
+    beside = beside_unused_imports(file)
+    if not shards_by_itself(file) and any(SHARDING.search(_ASKING.sub("", one)) for one in beside):
         return True
     always_adapts = names_adapters(file) and may_always_adapt(file)
     if always_adapts and not (casts_after_adapters(file) or adds_by_calls_alone(file)):
         return True
-    return any(_OWN_COPY.search(part) for part in beside_imported_optimizers(file))
+    return any(_OWN_COPY.search(part) for part in beside)
 
 
 def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:

@@ -47,6 +47,9 @@ def rate_in(run: PlainRun, call: Call, file: PythonFile) -> float | None:
     node = None if lr is None else file.node_at(lr.span)
     if node is None or (given is not None and any(True for _ in _rates(given.value))):
         return None
+    match node:
+        case ast.Call(func=ast.Name(id="float"), args=[number]):
+            node = number
     known = run.value(node)
     return None if known is None else _largest([known.value])
 
