@@ -10,7 +10,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from precision_lint.facts.amp.optimizers import names_optimizer
+from precision_lint.facts.amp.optimizers import OPTIMIZERS, names_optimizer
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import fact
@@ -25,13 +25,17 @@ _WORD = regex(r"\w+")
 
 @fact
 def beside_optimizers(file: PythonFile) -> tuple[str, ...]:
-    """The text of a file without the calls that make optimizers."""
-    return tuple(_between(_made(file), code_of(file)))
+    """The text of a file without the calls that make optimizers of libraries."""
+    calls = calls_by_span(file).items()
+    made = [span for span, call in calls if callee_name(call) in OPTIMIZERS]
+    return tuple(_between(made, code_of(file)))
 
 
 @fact
 def beside_unused_imports(file: PythonFile) -> tuple[str, ...]:
-    """The same, without the imports that nothing else uses."""
+    """The text without those and the ones that are called like them (`GaLoreAdamW`), and without
+    the imports that nothing else uses.
+    """
     return tuple(_between([*_made(file), *_unused_imports(file)], code_of(file)))
 
 
