@@ -22,6 +22,7 @@ from precision_lint.facts.dtypes.domain.values import (
 )
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.origin import Choice, Setting
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 
 QUEUES = frozenset(
@@ -48,6 +49,13 @@ NAMESPACES = frozenset(
     }
 )
 """Classes whose objects hold what they are made with, under its names."""
+
+_OF_OUTPUTS = regex(r"^(?:transformers|diffusers)\.(?:\w+\.)*[A-Z]\w*Output\w*$")
+
+
+def is_of_outputs(name: str, given: CallSite) -> bool:
+    """True for a class of what models return, whose object holds what it is made with by name."""
+    return not given.arguments and _OF_OUTPUTS.search(name) is not None
 
 
 def environment_variable(evaluator: Evaluate, given: CallSite) -> Value:

@@ -474,7 +474,7 @@ def _of_symbol(
     if last in _APPLYING and given.arguments:
         return _applied(evaluator, node, last, given, env)
     match name:
-        case _ if name in builders.NAMESPACES:
+        case _ if name in builders.NAMESPACES or builders.is_of_outputs(name, given):
             return functions.builtin("dict", given)
         case "collections.defaultdict":
             return _default_dictionary(evaluator, node, given, env)

@@ -68,11 +68,14 @@ def configured(evaluator: Evaluate, name: str, given: CallSite) -> Model:
 
 def of_project(evaluator: Evaluate, definition: Class, given: CallSite) -> Value:
     """An object of the project's own class, with the weights of a checkpoint."""
-    if not evaluator.analysis.classes.has_weights(definition):
+    classes = evaluator.analysis.classes
+    if not classes.has_weights(definition):
         return UNKNOWN
-    is_float32 = evaluator.analysis.configuration.loads_in_float32("")
-    made = _with_weights(given, is_float32)
-    return Instance(definition, parameters=made.parameters, cast=made.cast)
+    configuration = evaluator.analysis.configuration
+    made = _with_weights(given, configuration.loads_in_float32(""))
+    names = (f"{each}.from_pretrained" for each in classes.forward_outside(definition))
+    widens = any(map(configuration.widens_logits, names))
+    return Instance(definition, parameters=made.parameters, cast=made.cast, widens=widens)
 
 
 def _with_weights(

@@ -80,6 +80,10 @@ class Classes(Protocol):
         """True for a module of torch, and for a class that loads one from a checkpoint."""
         ...
 
+    def forward_outside(self, definition: Class) -> frozenset[str]:
+        """The classes of libraries whose `forward` an object runs; empty if a class here has it."""
+        ...
+
 
 class Instances(Protocol):
     """What the objects of these classes hold (`instances`)."""

@@ -24,7 +24,7 @@ from precision_lint.facts.dtypes.syntax.record_initialisers import is_field
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.project.named import PLAIN_BASES
 from precision_lint.model.finding import Span
-from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.syntax import dotted, qualified
 
 _MOST_BASES = 32
 
@@ -36,6 +36,7 @@ class Classes:
         self._analysis = analysis
         self._bases: dict[Class, list[Class]] = {}
         self._names: dict[Class, frozenset[str]] = {}
+        self._outside: dict[Class, frozenset[str]] = {}
         self._changes: dict[tuple[Class, Function], frozenset[str]] = {}
 
     def bases(self, definition: Class) -> list[Class]:
@@ -194,13 +195,33 @@ class Classes:
 
     def loaded(self, definition: Class) -> Origin | None:
         """The class, if it has a `from_pretrained` whose caller chooses the dtype of weights."""
-        if not any(map(sources.LOADED_CLASS.search, self._names_of_bases(definition))):
+        is_named = any(map(sources.LOADED_CLASS.search, self._names_of_bases(definition)))
+        if not is_named and not self.is_of_transformers(definition):
             return None
         node, file = definition.node, definition.module.file
         start = file.span_of(node).start
         span = Span(start, start + len("class"))
         text = f"`{definition.name}.from_pretrained` takes the dtype of its weights"
         return Origin(file.text, span, text, "loader")
+
+    def is_of_transformers(self, definition: Class) -> bool:
+        """True for a class that inherits from a model of transformers."""
+        return any(map(sources.CONFIGURED.search, self._bases_outside(definition)))
+
+    def forward_outside(self, definition: Class) -> frozenset[str]:
+        """The classes of libraries whose `forward` an object runs; empty if a class here has it."""
+        has_own = self.method(definition, "forward") is not None
+        return frozenset() if has_own else self._bases_outside(definition)
+
+    def _bases_outside(self, definition: Class) -> frozenset[str]:
+        """The full names of what a class inherits, as far as imports lead to them."""
+        if definition not in self._outside:
+            self._outside[definition] = frozenset(
+                qualified(base, each.module.imports)
+                for each in self.bases(definition)
+                for base in each.node.bases
+            )
+        return self._outside[definition]
 
     def _names_of_bases(self, definition: Class) -> frozenset[str]:
         if definition not in self._names:
