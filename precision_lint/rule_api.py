@@ -128,6 +128,7 @@ NAMES = {
     # Range and rounding
     "precision_lint.facts.numerics.averaging": "AVERAGING averaged_in_place may_be_average",
     "precision_lint.facts.numerics.fills": "Fill fills",
+    "precision_lint.facts.numerics.losses_in_forward": "LOSSES losses_in_forward",
     "precision_lint.facts.numerics.half_results": (
         "SCORES SUMS TOTALS HalfResult averaged_copy half_loss may_be_averaged_copy "
         "may_be_kept_for_backward may_be_running_total may_be_scores may_be_sum_of_squares "

@@ -217,6 +217,8 @@ from precision_lint.facts.numerics.logarithms import LOGARITHMS as LOGARITHMS
 from precision_lint.facts.numerics.logarithms import HalfLogarithm as HalfLogarithm
 from precision_lint.facts.numerics.logarithms import logarithm as logarithm
 from precision_lint.facts.numerics.logarithms import may_be_of_probability as may_be_of_probability
+from precision_lint.facts.numerics.losses_in_forward import LOSSES as LOSSES
+from precision_lint.facts.numerics.losses_in_forward import losses_in_forward as losses_in_forward
 from precision_lint.facts.numerics.positions import Position as Position
 from precision_lint.facts.numerics.positions import positions as positions
 from precision_lint.facts.numerics.program_errors import program_errors as program_errors

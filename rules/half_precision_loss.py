@@ -11,8 +11,15 @@ A loss of logits that are in half precision in some runs only is reported if an 
 setting chooses the dtype of the weights (`--dtype bf16`). Confidence is low if the checkpoint
 chooses the dtype, if a region of autocast before makes it in some runs only, and if a Trainer or
 Lightning calls the method, because it may do so under autocast. It is low with `reduction="none"`,
-too: errors of single tokens even out in a mean that is taken in float32. A file is read only if it
-contains `bfloat16`, `float16` or `.half(` itself.
+too: errors of single tokens even out in a mean that is taken in float32.
+
+In `forward` of a class, the program that makes the model decides: `Net().to(torch.bfloat16)`,
+`Net.from_pretrained(..., dtype=torch.bfloat16)`, in whichever file, with or without an engine of
+DeepSpeed. The loss is reported if its logits then have the dtype of the weights, and the program
+calls the model with the labels. It is not if a file of the program opens autocast around the model,
+uses a Trainer, a Lightning module, an Accelerator or FSDP, or casts layers of the model to float32.
+
+A file is read only if it contains `bfloat16`, `float16`, `.half(` or a `forward`.
 
 ## Why it hurts
 There is no error. The loss comes out in the dtype of the logits. bfloat16 has 8 significant bits: a
@@ -61,13 +68,14 @@ probabilities as a target. No fix for `F.nll_loss`: its input is already rounded
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from precision_lint.fixers import calls, helpers
 from precision_lint.rule_api import (
     BFLOAT16,
     FLOAT16,
+    LOSSES,
     Applicability,
     Call,
     Confidence,
@@ -76,12 +84,14 @@ from precision_lint.rule_api import (
     Fix,
     ModelOutput,
     PythonFile,
+    Related,
     Rule,
     Severity,
     Span,
     Tensor,
     half_loss,
     is_unreduced,
+    losses_in_forward,
     precision_of,
     regex,
 )
@@ -97,27 +107,38 @@ RULE = Rule(
     triggers=(
         (b"torch",),
         (b"cross_entropy", b"CrossEntropyLoss", b"nll_loss"),
-        (b"bfloat16", b"float16", b".half("),
+        (b"bfloat16", b"float16", b".half(", b"def forward("),
     ),
     calls=frozenset({"cross_entropy", "nll_loss", "CrossEntropyLoss"}),
     pitfalls=("E09",),
 )
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
-_LOSSES = {
-    "torch.nn.functional.cross_entropy": "F.cross_entropy",
-    "torch.nn.functional.nll_loss": "F.nll_loss",
-    "torch.nn.CrossEntropyLoss.forward": "nn.CrossEntropyLoss",
-}
 _TAKEN = frozenset({"weight", "ignore_index", "reduction", "label_smoothing"})
 _CALLEE = regex(r"[\w.]+(?=\s*\()")
+_HALF_NAMED = regex(r"bfloat16|float16|\.half\(")
 _FRAMEWORKS = regex(r"(?:Trainer|LightningModule)\b")
 
 
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    for found in losses_in_forward(file):
+        yield _finding(
+            found.call,
+            file,
+            Confidence.MEDIUM,
+            "is" if found.is_certain else "can be",
+            [found.dtype],
+            found.related,
+        )
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return _HALF_NAMED.search(file.text.text) is not None
+
+
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
-    loss = _LOSSES.get(call.function or "")
     logits = call.argument(0, "input")
-    if loss is None or logits is None or call.autocast is not None:
+    if call.function not in LOSSES or logits is None or call.autocast is not None:
         return
     is_output = isinstance(logits.value, ModelOutput)
     tensor = logits.value.tensor if isinstance(logits.value, ModelOutput) else logits.value
@@ -137,11 +158,23 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             [found.dtype],
             [*found.related],
         )
+    if all(each.call.span != call.span for each in losses_in_forward(file)):
+        yield _finding(call, file, confidence, verb, dtypes, related)
+
+
+def _finding(
+    call: Call,
+    file: PythonFile,
+    confidence: Confidence,
+    verb: str,
+    dtypes: Sequence[str],
+    related: Sequence[Related],
+) -> Finding:
     what = " or ".join(dtypes) or "half precision, if the model is"
-    yield file.finding(
+    return file.finding(
         RULE,
         call.span,
-        f"`{loss}` {verb} computed in {what}",
+        f"`{LOSSES[call.function or '']}` {verb} computed in {what}",
         confidence=confidence,
         why="The loss has 8 significant bits in bfloat16, 11 in float16: compute it in float32.",
         fix=partial(_fix, call, file),

@@ -764,7 +764,7 @@ RULES: tuple[Rule, ...] = (
         triggers=(
             (b"torch",),
             (b"cross_entropy", b"CrossEntropyLoss", b"nll_loss"),
-            (b"bfloat16", b"float16", b".half("),
+            (b"bfloat16", b"float16", b".half(", b"def forward("),
         ),
         pattern=b"",
         calls=frozenset({"CrossEntropyLoss", "cross_entropy", "nll_loss"}),
@@ -773,7 +773,7 @@ RULES: tuple[Rule, ...] = (
         pitfalls=("E09",),
         yields_to=(),
         preview=False,
-        hooks=frozenset({"check_call"}),
+        hooks=frozenset({"check_call", "check_source"}),
     ),
     Rule(
         code="MP302",

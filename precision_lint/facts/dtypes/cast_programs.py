@@ -37,11 +37,15 @@ def called_as_cast(call: ast.Call, body: Body, file: PythonFile) -> frozenset[st
     module = module_of_body(body)
     if file.project.is_secondary(module.file.text.path):
         return frozenset()
-    names = {*_names(call, body)}
-    if not names or _is_cast_otherwise(call, module, names) or _holds(module, _CHANGING, file):
+    names = {*names_of_model(call, body)}
+    if (
+        not names
+        or _is_cast_otherwise(call, module, names)
+        or programs_hold(module, _CHANGING, file)
+    ):
         return frozenset()
     called = rb"(?<!def )\b(?:%s)\(" % "|".join(sorted(names)).encode()
-    itself = {"forward"} if _holds(module, called, file) else set()
+    itself = {"forward"} if programs_hold(module, called, file) else set()
     return frozenset(itself.union(_methods_called(module, names)))
 
 
@@ -53,7 +57,7 @@ def _methods_called(module: Module, names: set[str]) -> Iterator[str]:
                     yield method
 
 
-def _holds(module: Module, pattern: bytes, file: PythonFile) -> bool:
+def programs_hold(module: Module, pattern: bytes, file: PythonFile) -> bool:
     """True if a file of the programs that a module is a part of holds what a pattern matches."""
     path = module.file.text.path
     return any(
@@ -62,8 +66,8 @@ def _holds(module: Module, pattern: bytes, file: PythonFile) -> bool:
     )
 
 
-def _names(call: ast.Call, body: Body) -> Iterator[str]:
-    """The last names of what a body calls the model that it casts."""
+def names_of_model(call: ast.Call, body: Body) -> Iterator[str]:
+    """The last names of what a body calls the model that it casts, or loads."""
     model, _ = changed(call)
     if isinstance(model, ast.Name | ast.Attribute):
         yield _last(model)

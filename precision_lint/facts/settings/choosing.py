@@ -72,7 +72,8 @@ def options_choosing(
     options = _own(through_here, file) or through_here
     if not options:
         options = _own(found, file) or list(found)
-        options = options if len(options) == 1 else []
+        places = {(option.place.path, option.place.start) for option in options}
+        options = options[:1] if len(places) == 1 else []  # one may be named in several ways
     options.sort(key=lambda option: (str(option.place.path), option.place.start))
     return tuple(options) if len(options) <= _MOST_OPTIONS else ()
 

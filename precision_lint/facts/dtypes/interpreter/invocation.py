@@ -633,7 +633,9 @@ def _of_method(
         case Sequence(item=Model()) | Dictionary(item=Model()) if name not in _OF_CONTAINERS:
             return _of_modules(evaluator, name, receiver, given, node, env)
         case ClassObject(definition=definition) if name == "from_pretrained":
-            return pretrained.of_project(evaluator, definition, given)
+            loaded = pretrained.of_project(evaluator, definition, given)
+            evaluator.analysis.records.module_load(evaluator.frame, node, loaded)
+            return loaded
         case Setting() | ClassObject() | FunctionValue():
             return UNKNOWN
         case Unknown():

@@ -88,6 +88,8 @@ class Records:
         """The calls of functions that are terms: those that somebody hands in."""
         self.module_casts: dict[Class, dict[ast.Call, Tensor]] = {}
         """By class, the calls that may cast its modules to a half dtype."""
+        self.module_loads: dict[Class, dict[ast.Call, Tensor]] = {}
+        """By class, the calls that may load its modules in a half dtype."""
         self.written: dict[tuple[Module, str], dict[ast.Call, Value]] = {}
         """By module and the name of the file, what calls write into files."""
         self.assigned: dict[tuple[Class, str], Value] = {}
@@ -260,10 +262,11 @@ class Records:
 
     def module_cast(self, frame: Frame, node: ast.Call, module: Value) -> None:
         """`model.half()`, and what `model` is after it."""
-        match module:
-            case Instance(definition=definition, parameters=Tensor() as cast) if frame.records:
-                if cast.dtypes & HALF or cast.clauses:
-                    self.module_casts.setdefault(definition, {})[node] = cast
+        _add_half(self.module_casts, frame, node, module)
+
+    def module_load(self, frame: Frame, node: ast.Call, module: Value) -> None:
+        """`Net.from_pretrained(…)`, and what it gives."""
+        _add_half(self.module_loads, frame, node, module)
 
     def written_to(self, frame: Frame, node: ast.Call, name: str, value: Value) -> None:
         """`torch.save(value, path)`, where the path ends with a name."""
@@ -367,3 +370,16 @@ def _models(env: Environment) -> dict[str, Model]:
 
 def _is_module(value: Value) -> bool:
     return isinstance(value, Model | Instance)
+
+
+def _add_half(
+    taken: dict[Class, dict[ast.Call, Tensor]], frame: Frame, node: ast.Call, module: Value
+) -> None:
+    """Take down a call that may make the weights of a module half."""
+    match module:
+        case Instance(definition=definition, parameters=Tensor() as weights) if frame.records:
+            if weights.dtypes & HALF or weights.clauses:
+                taken.setdefault(definition, {})[node] = weights
+        case OneOf(members=members):
+            for each in members:
+                _add_half(taken, frame, node, each)

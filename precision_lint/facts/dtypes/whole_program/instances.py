@@ -69,7 +69,7 @@ from precision_lint.facts.dtypes.whole_program.resolution import Resolution
 from precision_lint.facts.dtypes.whole_program.summaries import key_of
 from precision_lint.facts.dtypes.whole_program.tracing import Tracing
 from precision_lint.facts.origin import Setting
-from precision_lint.model.dtypes import FLOATING, HALF
+from precision_lint.model.dtypes import FLOAT32, FLOATING, HALF
 from precision_lint.source.python.syntax import last_name
 
 _WRAPPED = frozenset({"module", "_orig_mod"})
@@ -263,13 +263,13 @@ class Instances:
             return self._delegated(instance, name) if inner is None else inner
         return related(held, instance.kin)
 
-    def _inherited_head(self, instance: Instance, name: str) -> Model | None:
+    def _inherited_head(self, instance: Instance, name: str) -> Value | None:
         """The layer that a model of transformers leaves to its subclasses: `self.lm_head`."""
-        weights = instance.parameters
-        if name != _HEAD or weights is None:
+        weights, definition = instance.parameters, instance.definition
+        if name != _HEAD or weights is None or not self._classes.is_of_transformers(definition):
             return None
-        is_inherited = self._classes.is_of_transformers(instance.definition)
-        return Model(weights, "Linear") if is_inherited else None
+        head = Model(Tensor(frozenset({FLOAT32})), "Linear")
+        return loaded_in_half.held(self._classes, definition, name, head, weights)
 
     def _delegated(self, instance: Instance, name: str) -> Value | None:
         """An attribute of what an object holds, if `__getattr__` of its class hands it on."""

@@ -30,6 +30,7 @@ from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.files import Files
 from precision_lint.facts.dtypes.whole_program.insides import Insides
 from precision_lint.facts.dtypes.whole_program.instances import Instances
+from precision_lint.facts.dtypes.whole_program.loading import Loading
 from precision_lint.facts.dtypes.whole_program.moving import Moving
 from precision_lint.facts.dtypes.whole_program.names import Names
 from precision_lint.facts.dtypes.whole_program.program import Program
@@ -115,6 +116,7 @@ class Interpretation:
         self.resolve = self.callers.resolve
         self.reaching = Reaching(calling, self.classes, program)
         self.moving = Moving(self, self.classes, calling, self.tracing, self.resolve)
+        self.loading = Loading(self, program, self.classes, self.tracing, self.resolve)
         self.instances = Instances(
             self, program, self.classes, self.tracing, self.moving, self.resolve, table
         )

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import reduce
 
 from precision_lint.facts.dtypes.domain.lattice import join_tensors
-from precision_lint.facts.dtypes.domain.values import Tensor
+from precision_lint.facts.dtypes.domain.values import Tensor, Value
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.syntax.bodies import Body, module_of_body, node_of_body
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function
@@ -108,15 +108,8 @@ class Moving:
             ModuleCast(each, call, weights, within.get(call))
             for each in holders
             for call, tensor in [*casts.get(each, {}).items()]
-            if (weights := self._as_given(tensor)) is not None
+            if (weights := named_half(self._resolve(tensor))) is not None
         ]
-
-    def _as_given(self, cast: Tensor) -> Tensor | None:
-        """The dtypes that callers give to a cast; None if nothing names a half one."""
-        weights = self._resolve(cast)
-        if not isinstance(weights, Tensor) or not weights.dtypes & HALF:
-            return None
-        return weights if weights.origin is not None and weights.origin.kind == "dtype" else None
 
     def _holder(self, body: Body) -> Class | None:
         """The class of the modules that keep what a method of theirs makes."""
@@ -140,6 +133,13 @@ class Moving:
             for caller, _ in self._calling.bodies(body):
                 if caller is not None and (rows := _rows_casting(caller)):
                     yield caller, rows
+
+
+def named_half(weights: Value) -> Tensor | None:
+    """The dtypes of weights, where code names a half one; None if nothing does."""
+    if not isinstance(weights, Tensor) or not weights.dtypes & HALF:
+        return None
+    return weights if weights.origin is not None and weights.origin.kind == "dtype" else None
 
 
 def _rows_casting(body: Body) -> frozenset[int]:

@@ -210,7 +210,10 @@ class Program:
     def _importers(self, module: Module, name: str) -> list[Path]:
         key = (module.file.text.path, name)
         if key not in self._importing:
-            self._importing[key] = [*filter(self._runs_with, self.project.importing(*key))]
+            found = dict.fromkeys(self.project.importing(*key))
+            for package in [path for path in found if path.stem == "__init__"]:
+                found |= dict.fromkeys(self.project.importing(package, name))  # `import *` of it
+            self._importing[key] = [*filter(self._runs_with, found)]
         return self._importing[key]
 
     def holding(self, pattern: bytes) -> Iterator[Module]:
