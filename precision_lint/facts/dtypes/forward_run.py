@@ -8,6 +8,7 @@ the default is `None`.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 
@@ -33,6 +34,7 @@ from precision_lint.facts.dtypes.whole_program.parameters import bound
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import INT64
 from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import fact
 
 
 @frozen
@@ -61,6 +63,7 @@ def _calls(
         (each, each.methods["forward"])
         for each in module.top.values()
         if isinstance(each, Class) and "forward" in each.methods and may_call(each)
+        if _may_be_made(each, file)
     ]
     if not wanted:
         return
@@ -77,6 +80,17 @@ def _calls(
                     _run(run, owner, forward, origin)
                     this = HalfForward(forward, origin, tuple(programs))
                     yield from ((this, call) for call in calls)
+
+
+def _may_be_made(definition: Class, file: PythonFile) -> bool:
+    """True if a file mentions a class, which may make an object of it, or inherit it."""
+    name = definition.name
+    return name in _mentioned(file) or any(file.project.importing(file.text.path, name))
+
+
+@fact
+def _mentioned(file: PythonFile) -> frozenset[str]:
+    return frozenset(node.id for node in file.nodes_of(ast.Name))
 
 
 def _offers(
