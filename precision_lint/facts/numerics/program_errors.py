@@ -16,6 +16,7 @@ from precision_lint.facts.dtypes.operators.operands import operand, tensor_given
 from precision_lint.facts.dtypes.operators.rejections import callee_text, is_shared_module
 from precision_lint.facts.numerics.casts_in_place import casts_in_place
 from precision_lint.facts.numerics.fills import FILLS, fill_of
+from precision_lint.facts.numerics.keeping import functions_keeping
 from precision_lint.facts.numerics.program import ARITHMETIC, calls_of_program
 from precision_lint.facts.numerics.refused_arrays import refused_certainly
 from precision_lint.facts.origin import Origin
@@ -109,7 +110,7 @@ def _may_be_cast(call: Call, file: PythonFile, *sides: Value) -> bool:
     if not any(map(_is_as_made, sides)):
         return False
     is_visited = any(map(_CASTING.search, _sources(call, file)))
-    return is_visited or is_shared_module(call, file)
+    return is_visited or is_shared_module(call, file, functions_keeping(file))
 
 
 def _is_cast_in_place(call: Call, file: PythonFile) -> bool:

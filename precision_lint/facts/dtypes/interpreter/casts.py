@@ -137,12 +137,20 @@ def take_in(holder: Value, parts: Iterable[Value], env: Environment) -> None:
         replace_everywhere(holder, related(holder, kin), env)
 
 
-def cast_by(routine: FunctionValue, given: Environment, env: Environment) -> None:
-    """A function that casts what it is given: what is known of those modules is out of date."""
+def cast_by(
+    routine: FunctionValue,
+    given: Environment,
+    env: Environment,
+    taken: frozenset[str] = frozenset(),
+) -> None:
+    """A function that casts what it is given: what is known of those modules is out of date.
+
+    But of those that some parameters have got, it is known what became of them.
+    """
     kin = {name: kin_of(value) for name, value in given.items()}
     kin["self"] = kin_of(routine.receiver or UNKNOWN)
     if any(kin.values()):
-        cast = (kin.get(name, _NONE) for name in routine.definition.casts_given)
+        cast = (kin.get(name, _NONE) for name in routine.definition.casts_given - taken)
         forget_kin(_NONE.union(*cast), (), env)
 
 

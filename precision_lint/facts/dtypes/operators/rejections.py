@@ -17,7 +17,8 @@ from precision_lint.model.regex import regex
 
 _CALLEE = regex(r"[A-Za-z_][\w.]*(?=\s*\()")
 _VISITING = r"(?:modules|named_modules|children|named_children|apply|register_\w+hook\w*)\("
-_HARMLESS = frozenset({"print", "len", "isinstance", "type", "repr", "id", "compile"})
+HARMLESS = frozenset({"print", "len", "isinstance", "type", "repr", "id", "compile"})
+"""Functions that leave a module as it is."""
 
 
 def rejections(call: Call, file: PythonFile) -> tuple[Rejection, ...]:
@@ -50,8 +51,11 @@ def callee_text(call: Call, file: PythonFile) -> str:
     return "" if found is None else found[0]
 
 
-def is_shared_module(call: Call, file: PythonFile) -> bool:
-    """True if code that is not followed gets the module: it may cast some of its layers."""
+def is_shared_module(call: Call, file: PythonFile, followed: frozenset[str] = frozenset()) -> bool:
+    """True if code that is not followed gets the module: it may cast some of its layers.
+
+    Of functions that are `followed` it is known which modules they cast.
+    """
     name = callee_text(call, file)
     if not name:
         return False
@@ -59,7 +63,7 @@ def is_shared_module(call: Call, file: PythonFile) -> bool:
     if re.search(rf"(?<![\w.]){re.escape(name)}\.{_VISITING}", text):
         return True
     given = re.compile(rf"(\w+)\((?:[^()\n]*[,(\s])?{re.escape(name)}\s*[,)]")
-    return any(found[1] not in _HARMLESS for found in given.finditer(text))
+    return any(found[1] not in HARMLESS | followed for found in given.finditer(text))
 
 
 def origins(call: Call) -> Iterator[Related]:

@@ -41,7 +41,7 @@ from precision_lint.facts.dtypes.interpreter.invocation import applied
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.facts.dtypes.syntax.relevance import DefUse, backward_slice
-from precision_lint.facts.dtypes.whole_program import decorating, surely_given
+from precision_lint.facts.dtypes.whole_program import casts_by_calls, decorating, surely_given
 from precision_lint.facts.dtypes.whole_program.activations import Activations
 from precision_lint.facts.dtypes.whole_program.constructions import attributes_left
 from precision_lint.facts.dtypes.whole_program.leading_back import leads_to
@@ -103,7 +103,11 @@ class Summaries:
         _apply_side_effects(summary, routine, parameters, node, env)
         if self._changed_fields(routine):
             self._change_object(summary, routine, env)
-        casts.cast_by(routine, parameters, env)
+        taken = frozenset[str]()
+        if self._analysis.is_program_run:
+            left, evaluate = summary.out_state, Evaluator(self._analysis, frame)
+            taken = casts_by_calls.take(evaluate, routine, parameters, left, node, env)
+        casts.cast_by(routine, parameters, env, taken)
         return summary
 
     def _wrapped(
@@ -243,6 +247,8 @@ class Summaries:
             value = _region_entered(frame) if opened else in_order
         if self._analysis.is_program_run and definition.is_initialiser:
             held += attributes_left(definition, frame)
+        elif self._counts_whole(routine, env):
+            held += tuple(sorted(casts_by_calls.modules_cast(definition, env)))
         left = {name: join_all([end.get(name, UNKNOWN) for end in frame.exits]) for name in held}
         if fields:
             left[_OBJECT] = join_all([end.get("self", UNKNOWN) for end in frame.exits])
