@@ -72,10 +72,8 @@ def chosen_in_runs(
     """What the settings of the runs that come to a node choose at an origin, instead of float32;
     of a program that no command starts, what its files choose.
     """
-    is_own = origin.source.path == file.text.path
-    module = file if is_own else file.project.module(origin.source.path)
-    named = None if module is None else module.node_at(origin.span)
-    if module is None or named is None or not _is_instead_of_float32(named, module):
+    found = origin_node(origin, file, file.project)
+    if found is None or not _is_instead_of_float32(*found):
         return
     for run in configured_runs(file):
         if not run.reaches(node) or not is_without_adapters(run, file):
