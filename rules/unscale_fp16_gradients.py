@@ -7,7 +7,7 @@ Finds trainable float16 weights whose gradients are unscaled by a scaler: in a f
 
 - LoRA: `model.add_adapter(…)` on a model that is cast to float16, or to a variable that is assigned
   float16 (`weight_dtype`). The adapter takes the dtype of the model. `get_peft_model` counts only
-  with `autocast_adapter_dtype=False` or if PEFT is pinned below 0.11.
+  with `autocast_adapter_dtype=False` or if PEFT is pinned below 0.12.
 - All weights: `model.half()` or `from_pretrained(…, torch_dtype=torch.float16)` for a model whose
   `parameters()` are passed to an optimizer, or that is passed to a `Trainer`. The dtype is followed
   through the project, into the function that loads the model. A cast of the whole counts for its

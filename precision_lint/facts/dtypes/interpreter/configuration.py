@@ -94,9 +94,11 @@ class Configuration:
         return is_of_that_time and _WIDENING.search(name) is not None
 
     def adapts_in_float32(self) -> bool:
-        """True if PEFT makes adapters float32 whatever the model is in, as it does since 0.11."""
+        """True if PEFT makes adapters float32 whatever the model is in, as it does since 0.12: the
+        wheels of 0.11 have no `autocast_adapter_dtype`.
+        """
         version = self._project.version_of("peft")
-        return version is None or version >= (0, 11)
+        return version is None or version >= (0, 12)
 
     def lightning_dtype(self, module: Module) -> Dtype | None:
         """The dtype in which a run of the project lets Lightning autocast; None if none does."""
