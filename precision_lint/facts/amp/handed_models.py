@@ -145,13 +145,17 @@ def _may_be_reached(call: ast.Call, file: PythonFile) -> bool:
 
 
 def _called(call: ast.Call, file: PythonFile) -> Iterator[tuple[Definition, ParsedPython]]:
-    """The functions and classes of other files that a call may call."""
+    """The functions and classes of other files that a call may call: methods, if a program runs
+    both files.
+    """
     name, project = callee_name(call), file.project
     if isinstance(call.func, ast.Name) and _definitions(file, name):
         return  # of other files' functions of this name it calls none
     module = qualified(call.func, syntax_tree(file).names).rpartition(".")[0]
     imported = project.locate(file.text.path, module) if module else None
     paths = [*project.defining(name)]
+    if isinstance(call.func, ast.Attribute):
+        paths = [path for path in paths if project.runs_with(path, file.text.path)]
     for path in dict.fromkeys(([imported] if imported else []) + paths[:_MOST]):
         home = None if path == file.text.path else project.module(path)
         if home is not None:
