@@ -125,6 +125,7 @@ NAMES = {
     "precision_lint.facts.runs.options.unmade_options": "unmade_options",
     "precision_lint.facts.settings.made_in_code": "no_run_sets",
     "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",
+    "precision_lint.facts.settings.words_as_truth": "words_as_truth",
     # Range and rounding
     "precision_lint.facts.numerics.averaging": "AVERAGING averaged_in_place may_be_average",
     "precision_lint.facts.numerics.fills": "Fill fills",

@@ -240,6 +240,7 @@ from precision_lint.facts.settings.made_in_code import no_run_sets as no_run_set
 from precision_lint.facts.settings.vocabulary import names_bfloat16 as names_bfloat16
 from precision_lint.facts.settings.vocabulary import names_float16 as names_float16
 from precision_lint.facts.settings.vocabulary import names_precision as names_precision
+from precision_lint.facts.settings.words_as_truth import words_as_truth as words_as_truth
 from precision_lint.facts.triton.dtypes import HALF as HALF
 from precision_lint.facts.triton.findings import note_findings as note_findings
 from precision_lint.facts.triton.findings import rejection_findings as rejection_findings
