@@ -75,10 +75,27 @@ def _reads(entry: Entry, readers: re.Pattern[str], program: Program) -> bool | N
     """Whether a class of a registry is one of a library that reads the settings, or makes one;
     None if that is not known.
     """
-    found = program.classes(entry.definition)
+    found = [
+        (file, node)
+        for file in program.mentioning(entry.definition)
+        for node in file.tree.body
+        if isinstance(node, ast.ClassDef) and node.name == entry.definition
+    ]
+    found = [row for row in found if len(found) == 1 or _is_registered(row[1], entry)]
     if len(found) != 1:
         return None
     return _of_class(*found[0], readers, program.project, _MOST_LEVELS)
+
+
+def _is_registered(owner: ast.ClassDef, entry: Entry) -> bool:
+    """True for a class whose decorator says a name of the entry: another may be called the same."""
+    said = {
+        each.value
+        for decorator in owner.decorator_list
+        for each in walk(decorator)
+        if isinstance(each, ast.Constant)
+    }
+    return not said.isdisjoint(entry.names)
 
 
 def _of_class(
