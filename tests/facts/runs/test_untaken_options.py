@@ -252,6 +252,11 @@ def start(given):
         ("train(Other())", False),
         ("train()  # of a Config", False),
         ("isinstance(x, Config)", False),
+        ("@draccus.wrap()\n    def main(given: Config): train(given)\n    main()", True),
+        ("@pyrallis.wrap(path='a.yaml')\n    @log\n    def main(given: 'Config'): pass", True),
+        ("@draccus.wrap()\n    def main(given: Other): train(given)\n    main()", False),
+        ("@tool.log()\n    def main(given: Config): train(given)\n    main(x)", False),
+        ("@draccus.wrap()\n    def main(given): train(given)\n    def other(x: Config): 1", False),
     ],
 )
 def test_the_program_that_names_a_class_is_asked_among_many(

@@ -31,6 +31,8 @@ _FILLING = regex(
     r"|dacite|cattrs?|LightningCLI)\b"
 )
 """Libraries that make objects of a class which is an annotation."""
+_WRAPPED = r"@\w+\.wrap\([^)\n]*\)\s*(?:@[^\n]*\s*)*def\s+\w+\(\s*"
+"""A function whose first parameter pyrallis or draccus fills."""
 _COPYING = rb"\btype\((?!self\b)[\w.]+\)\(|(?<!\bself)\.__class__\(|\b__subclasses__\("
 _MOST_LEVELS = 4
 
@@ -56,6 +58,7 @@ def makes(program: Path, owner: str, project: Recording) -> bool:
     made = (
         rf"(?<!class )\b{name}\(|(?:default_factory\s*=|\bstructured\()\s*{name}\b"
         rf"|(?:cli|Parser|parse|wrap)\([^)\n]*\b{name}\b"
+        rf"|{_WRAPPED}\w+\s*:\s*[\"']?{name}\b"
     )
     return project.reaches(program, made)
 

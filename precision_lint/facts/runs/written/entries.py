@@ -27,7 +27,7 @@ _STARTS = regex(rb"^(?:for|while)[ \t]|^(?:\w+\.)?(?:main|train|run|Fire|app|cli
 _MOST_PROGRAMS = 12
 """Programs that share what declares an option."""
 _PARSING = regex(r"^\w[\w, ]*=[ \t]*\w+\.parse_(?:known_)?args\(", re.MULTILINE)
-_PARSED = regex(r"\.parse_(?:known_)?args\(|\bHfArgumentParser\(")
+_PARSED = regex(r"\.parse_(?:known_)?args\(|\bHfArgumentParser\(|^@\w+\.wrap\(", re.MULTILINE)
 _TESTING = regex(r"\b(?:pytest|unittest)\b|^[ \t]*(?:async[ \t]+)?def[ \t]+test_", re.MULTILINE)
 """What files of tests have."""
 
