@@ -134,6 +134,8 @@ def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recordi
             place = _shown(put[1].text.path, project)
             return f"{place}, line {put[0].lineno}, puts something else in its place"
         return f"{program} is not seen to read it"
+    if (kept := missed.kept) is not None:
+        return f"kept in {_shown(kept.path, project)}, line {kept.start.row}{_VAIN}"
     path, row = missed.read
     place = f"{_shown(path, project)}, line {row}"
     if not missed.is_of_section:

@@ -21,6 +21,7 @@ from precision_lint.facts.runs.code.around_reads import is_within
 from precision_lint.facts.runs.code.becoming import Become, shown
 from precision_lint.facts.runs.code.cast_types import made_at, turned_on
 from precision_lint.facts.runs.code.flows import Asked, Ends, ends_of, first_read
+from precision_lint.facts.runs.code.kept_unread import kept_unread
 from precision_lint.facts.runs.code.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
@@ -55,6 +56,7 @@ from precision_lint.facts.runs.written.script_variables import (
 )
 from precision_lint.facts.runs.written.understood import Written, understood, written_at
 from precision_lint.facts.runs.written.unread import Unread, unread
+from precision_lint.model.finding import Place
 from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Member, Scalar
@@ -74,6 +76,8 @@ class Missed:
     read: tuple[Path, int] | None
     is_of_section: bool = True
     """False if something of the name is read, and it is not seen of which section."""
+    kept: Place | None = None
+    """The member of an object in which it ends, and that nothing reads."""
 
 
 @frozen(slots=False)
@@ -147,8 +151,15 @@ class Purposes:
                     found = first_read(Asked(asked.name, passed=passed), run.program)
                 at = (found[1].text.path, found[0].lineno) if found is not None else None
                 if known is None or at is not None:
-                    missed = Missed(run.program.path, at, is_of_section or at is None)
+                    is_of_section = is_of_section or at is None
+                    kept = self._kept(asked, passed, run) if at and is_of_section else None
+                    missed = Missed(run.program.path, at, is_of_section, kept)
                     self.misses[written_at(one)] = missed
+
+    def _kept(self, asked: Asked, passed: frozenset[str], run: RunEnvironment) -> Place | None:
+        """Where a setting ends that its program keeps and never reads."""
+        found = kept_unread(replace(asked, passed=passed), run.program)
+        return found[1].text.place(found[1].span_of(found[0])) if found is not None else None
 
     def _of_classes(self, rest: Unread) -> Iterator[tuple[RunEnvironment, list[Use]]]:
         """What the classes that sections name have their settings for."""
