@@ -970,8 +970,6 @@ def test_classes_of_regions_by_other_names(tmp_path: Path, body: str) -> None:
         ALIAS.format("enabled=self.args.seed"),
         ALIAS.replace("torch.cuda.amp.autocast", "load.autocast").format("self.args.use_amp"),
         CHOSEN.format("load if self.use_amp else contextlib.nullcontext"),
-        CHOSEN.format("torch.cuda.amp.autocast if args.seed else contextlib.nullcontext"),
-        CHOSEN.format("torch.cuda.amp.autocast"),
     ],
 )
 def test_classes_that_are_no_regions(tmp_path: Path, body: str) -> None:
@@ -979,6 +977,19 @@ def test_classes_that_are_no_regions(tmp_path: Path, body: str) -> None:
     assert "use_amp: true" in out
     said = "not understood: use_amp" if "args.use_amp" in body else "nothing reads it (loaded"
     assert said in out
+
+
+@pytest.mark.parametrize(
+    "region",
+    [
+        "torch.cuda.amp.autocast if args.seed else contextlib.nullcontext",
+        "torch.cuda.amp.autocast",
+    ],
+)
+def test_regions_beside_a_member_that_nothing_reads(tmp_path: Path, region: str) -> None:
+    out = of_reader(tmp_path, CHOSEN.format(region))
+    assert "use_amp: true (a.yaml:6); kept in train.py, line 12; nothing reads it" in out
+    assert AUTOCAST not in out
 
 
 @pytest.mark.parametrize("method", ["astype(TABLE[config.use_amp])", "to(config.use_amp)"])

@@ -47,7 +47,8 @@ def _member(node: ast.expr, file: ParsedPython) -> tuple[ast.Attribute, ParsedPy
     """The member of `self` that gets a value as it is."""
     match syntax_tree(file).parent(node):
         case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self")) as target], value=value):
-            return (target, file) if value is node else None
+            is_plain = isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
+            return (target, file) if value is node and is_plain else None
     return None
 
 
