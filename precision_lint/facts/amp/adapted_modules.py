@@ -23,7 +23,7 @@ from precision_lint.facts.origin import Origin
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.nodes import walk
-from precision_lint.source.python.syntax import callee_name, qualified
+from precision_lint.source.python.syntax import callee_name, last_name, qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 ADDING = frozenset({"get_peft_model", "PeftModel"})
@@ -115,10 +115,18 @@ def _may_share(trained: Call, adding: Call, file: PythonFile) -> bool:
         return True
     if trained.scope == adding.scope:
         own, other = kin_of(trained.receiver), kin_of(adapted)
-        return not own or not other or not own.isdisjoint(other)
+        if not own or not other or not own.isdisjoint(other):
+            return True
+        return any(_may_copy(file.node_at(span)) for _, span in own)
     weights = as_module(trained.receiver)
     cast = weights.cast if isinstance(weights, Model) else None
     return cast is None or cast in _casts(adapted) or _may_be_cast(cast, adding, file)
+
+
+def _may_copy(made: ast.expr | None) -> bool:
+    """True for `deepcopy(model)`: what it gives has the adapters of the model."""
+    called = made.func if isinstance(made, ast.Call) else made
+    return called is None or last_name(called) == "deepcopy"
 
 
 def _casts(module: Model | Instance) -> Iterator[Origin | None]:
@@ -139,11 +147,20 @@ def _may_be_cast(cast: Origin, adding: Call, file: PythonFile) -> bool:
     method = node.func if isinstance(node, ast.Call) else node
     if not isinstance(method, ast.Attribute) or not isinstance(other, ast.Call):
         return True
-    owner, syntax = method.value, syntax_tree(file)
-    names = [each for each in walk(owner) if isinstance(each, ast.Name)]
-    if any(isinstance(binding(each, syntax), ast.arg) for each in names):
+    owner = method.value
+    given = next((one.value for one in other.keywords if one.arg == "model"), None)
+    adapted = given or (other.args[0] if other.args else None)
+    if not _is_made_here(owner, file) or not _is_made_here(adapted, file):
         return True
     return takes_part(other, owner, file)
+
+
+def _is_made_here(module: ast.expr | None, file: PythonFile) -> bool:
+    """True for what a call gives, or for a variable that only calls give its value: it is no
+    parameter, and no choice.
+    """
+    held = binding(module, syntax_tree(file)) if isinstance(module, ast.Name) else [module]
+    return isinstance(held, list) and all(isinstance(each, ast.Call) for each in held)
 
 
 def _calls(file: PythonFile) -> Iterator[ast.Call]:
