@@ -85,7 +85,9 @@ def chosen_in_runs(
 
 
 def _is_instead_of_float32(named: ast.expr, module: ParsedPython) -> bool:
-    """True for one of several dtypes that a choice has, or that a variable is assigned."""
+    """True for one of several dtypes that a choice has, or that a variable is assigned; what is
+    assigned to it after the choice may be another one.
+    """
     syntax = syntax_tree(module)
     outer: ast.AST = named
     around: ast.AST = named
@@ -96,8 +98,14 @@ def _is_instead_of_float32(named: ast.expr, module: ParsedPython) -> bool:
     offered: list[ast.AST] = [outer]
     match around:
         case ast.Assign(targets=[ast.Name() as target]):
-            scope = syntax.function(target) or syntax.tree
-            offered += [syntax.parent(each) or each for each in syntax.stores(scope, target.id)]
+            branching = [
+                each for each in syntax.within_function(around) if isinstance(each, ast.If)
+            ]
+            last = (branching[-1] if branching else around).end_lineno or 0
+            stores = syntax.stores(syntax.function(target) or syntax.tree, target.id)
+            if any(each.lineno > last for each in stores):
+                return False
+            offered += [syntax.parent(each) or each for each in stores]
     names = (each.attr for one in offered for each in walk(one) if isinstance(each, ast.Attribute))
     return any(ALIASES.get(name) == FLOAT32 for name in names)
 
