@@ -7,6 +7,10 @@ takes single numbers of the result, or ranks them: `gather`, `scores[torch.arang
 returns. The dtype must be known: weights that are loaded in it, a cast, a setting, or the weights
 of a checkpoint that the caller names, in a program that enables bfloat16.
 
+Finds `-F.cross_entropy(..., reduction="none")` as well, the log-probability of each target, where
+the exponential of a difference is taken (`torch.exp(new - old)`), here or in another file of the
+program.
+
 Not reported: a call with `dtype=torch.float32`, logits that were cast to float32, regions of
 autocast on CUDA, which compute both in float32, attention, whose weights go into a product,
 functions that sample a token, cumulative sums that are only compared with a threshold, functions
@@ -96,8 +100,8 @@ RULE = Rule(
     fix="sometimes",
     triggers=(
         (b"torch",),
-        (b"softmax(",),
-        (b"tolist(", b"item(", b"gather(", b"topk(", b"sort(", b"cumsum(", b"range("),
+        (b"softmax(", b'"none"', b"'none'"),
+        (b"tolist(", b"item(", b"gather(", b"topk(", b"sort(", b"cumsum(", b"range(", b"entropy("),
     ),
     calls=SCORES,
     pitfalls=("E09", "E16"),

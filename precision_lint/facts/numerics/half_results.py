@@ -24,6 +24,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_float16,
 )
 from precision_lint.facts.numerics.decided import Fate
+from precision_lint.facts.numerics.log_probabilities import exponentiated
 from precision_lint.facts.numerics.shown import is_only_shown
 from precision_lint.facts.numerics.uses import first_use, returned_to, used_by
 from precision_lint.facts.origin import Origin
@@ -38,7 +39,8 @@ from precision_lint.source.python.statements import AnyFunction, FunctionDefinit
 from precision_lint.source.python.syntax import callee_name, dotted, last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
 
-SCORES = frozenset({"softmax", "log_softmax"})
+LOSSES_OF_TOKENS = frozenset({"cross_entropy"})
+SCORES = frozenset({"softmax", "log_softmax"}) | LOSSES_OF_TOKENS
 _SCORED_BY = frozenset({"tolist", "item", "gather", "topk", "argsort", "sort", "cumsum", "numpy"})
 """What is done with scores that are compared, ranked, or reported."""
 
@@ -73,10 +75,12 @@ def may_be_scores(node: ast.expr, file: PythonFile) -> bool:
 
     In `forward` of a module, and in what it calls, whoever loads the module decides the dtype.
     """
+    if not isinstance(node, ast.Call) or _is_part_of_forward(node, file):
+        return False
+    if callee_name(node) in LOSSES_OF_TOKENS:
+        return exponentiated(node, file) is not None
     return (
-        isinstance(node, ast.Call)
-        and not _is_part_of_forward(node, file)
-        and not _needs_few_digits(node, file)
+        not _needs_few_digits(node, file)
         and _use_of_scores(node, file) is not None
         and not is_only_shown(node, syntax_tree(file))
     )
@@ -191,13 +195,22 @@ def scores(call: Call, file: PythonFile) -> HalfResult | None:
     node = calls_by_span(file).get(call.span)
     if node is None or call.autocast is not None or not may_be_scores(node, file):
         return None
-    use = _use_of_scores(node, file)
-    if use is None or has_no_digits(node, file):
+    used = _used(node, file)
+    if used is None:
         return None
-    used = file.related(file.span_of(use), "its exact value is used here")
     logits = _operand(call)
     known = result_in_half(call, logits, (BFLOAT16, FLOAT16), file, (used,))
     return _of_checkpoint(call, logits, file, used) if known is None else known
+
+
+def _used(node: ast.Call, file: PythonFile) -> Related | None:
+    """Where the digits of some scores count."""
+    if callee_name(node) in LOSSES_OF_TOKENS:
+        return exponentiated(node, file)
+    use = _use_of_scores(node, file)
+    if use is None or has_no_digits(node, file):
+        return None
+    return file.related(file.span_of(use), "its exact value is used here")
 
 
 def has_no_digits(node: ast.Call, file: PythonFile) -> bool:

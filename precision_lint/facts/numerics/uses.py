@@ -176,11 +176,7 @@ def returned_to(made: ast.expr, syntax: SyntaxTree) -> Iterator[ast.Call]:
     A function is called by its name, and a method of `self` in its class.
     """
     body = syntax.body(made)
-    if not isinstance(body, FunctionDefinition):
-        return
-    held = _followed(lambda value, held: _hands_on(value, made, held), made, syntax)
-    returned = (node.value for node in own_nodes(body) if isinstance(node, ast.Return))
-    if not any(value is not None and _hands_on(value, made, held) for value in returned):
+    if not isinstance(body, FunctionDefinition) or not is_returned(made, syntax):
         return
     owner = enclosing_class(made, syntax)
     for call in syntax.calls(body.name):
@@ -190,6 +186,13 @@ def returned_to(made: ast.expr, syntax: SyntaxTree) -> Iterator[ast.Call]:
             case ast.Attribute(value=ast.Name(id="self")) if owner is not None:
                 if enclosing_class(call, syntax) is owner:
                     yield call
+
+
+def is_returned(made: ast.expr, syntax: SyntaxTree) -> bool:
+    """True for a value that its function returns, or some of its numbers."""
+    held = _followed(lambda value, held: _hands_on(value, made, held), made, syntax)
+    returned = (node.value for node in own_nodes(syntax.body(made)) if isinstance(node, ast.Return))
+    return any(value is not None and _hands_on(value, made, held) for value in returned)
 
 
 def _hands_on(node: ast.expr, made: ast.expr, held: set[str]) -> bool:
