@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -47,12 +47,9 @@ def own_path(
             return file.text.path
         case ast.Name():
             return _assigned(node, file, project, hops, given)
-        case ast.JoinedStr(values=parts):
-            return _text([inner(part) for part in parts])
-        case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
-            return inner(value)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _text([inner(left), inner(right)])
+        case ast.JoinedStr() | ast.BinOp(op=ast.Add()):
+            whole = _text(node, inner)
+            return Path(whole) if whole else None
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             return _joined([inner(left), inner(right)])
         case ast.Attribute(value=value, attr="parent"):
@@ -84,10 +81,21 @@ def _joined(parts: list[Path | None]) -> Path | None:
     return Path(os.path.normpath(Path(*known))) if known and len(known) == len(parts) else None
 
 
-def _text(parts: list[Path | None]) -> Path | None:
-    """Texts one after the other: `f"{task}.yaml"`."""
-    known = [str(part) for part in parts if part is not None]
-    return Path("".join(known)) if known and len(known) == len(parts) else None
+def _text(node: ast.expr, path_of: Callable[[ast.expr], Path | None]) -> str | None:
+    """Texts one after the other: `f"configs/{task}.yaml"`, `folder + "/a.yaml"`."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=parts):
+            found = [_text(part, path_of) for part in parts]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            found = [_text(left, path_of), _text(right, path_of)]
+        case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+            found = [_text(value, path_of)]
+        case _:
+            path = path_of(node)
+            found = [None if path is None else str(path)]
+    return None if None in found else "".join(filter(None, found))
 
 
 def _assigned(

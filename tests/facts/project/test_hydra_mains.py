@@ -52,7 +52,7 @@ FOLDERS = [
         "",
     ),
     ("@hydra.main(config_path=str(CONF), config_name='base')", "", "conf", "base"),
-    ("@hydra.main(config_path=f'{ROOT}/conf', config_name='base')", "", None, "base"),
+    ("@hydra.main(config_path=f'{ROOT}/conf', config_name='base')", "", "conf", "base"),
     ("@hydra.main(config_path=os.environ['CONF'], config_name='base')", "", None, "base"),
     ("@hydra.main(config_path='pkg://settings.conf', config_name='base')", "", None, "base"),
     ("@hydra.main(config_path=None, config_name='base')", "", None, "base"),

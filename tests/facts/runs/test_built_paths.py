@@ -62,6 +62,8 @@ def test_each_program_reads_the_file_that_it_names(tmp_path: Path) -> None:
     ("old", "new"),
     [
         ('f"{task}.yaml"', 'task + ".yaml"'),
+        ('"configs", mode, f"{task}.yaml"', 'f"configs/{mode}/{task}.yaml"'),
+        ('"configs", mode, f"{task}.yaml"', '"configs/" + mode + "/" + task + ".yaml"'),
         ("os.path.join(parent, ", "os.path.join(os.path.dirname(os.path.dirname(here)), "),
         ("    return load(path)", "    with open(path) as f:\n        return yaml.safe_load(f)"),
     ],
