@@ -6,8 +6,8 @@ Finds conditions that choose a half dtype for any word, where a word asks for fl
 a default or a choice of an option or of a field, or the `mixed_precision` of an `Accelerator`,
 which is `"no"` where nothing sets it.
 
-Not reported: settings of which some values are no text (`None`, `False`), as these may be what
-turns it off, and files that give the setting another value (`args.mixed_precision = None`).
+Not reported: settings of which some values are switches (`False`), as these may be what turns it
+off, and files that give the setting another value (`args.mixed_precision = None`).
 
 ## Why it hurts
 There is no error: `bool("no")` is true. A run with mixed precision switched off then trains in half
@@ -28,12 +28,12 @@ import torch
 from accelerate import Accelerator
 
 accelerator = Accelerator()
-weight_dtype = torch.bfloat16 if accelerator.mixed_precision == "bf16" else torch.float32
+weight_dtype = torch.bfloat16 if accelerator.mixed_precision != "no" else torch.float32
 ```
 
 ## Fix safety
-The fix compares the word with the one that chooses this dtype. It is unsafe: other words get
-float32 then.
+The fix compares the word with the one that asks for float32. It is unsafe: runs with this word
+compute in float32 then. Whether each other word is right for the dtype is left to you.
 
 ## References
 - https://docs.python.org/3/library/stdtypes.html#truth-value-testing
@@ -45,7 +45,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
-    BFLOAT16,
     Applicability,
     Confidence,
     Edit,
@@ -75,14 +74,13 @@ RULE = Rule(
 def check_source(file: PythonFile) -> Iterator[Finding]:
     for found in words_as_truth(file):
         place = file.span_of(found.test)
-        chosen = "bf16" if found.dtype == BFLOAT16 else "fp16"
-        edit = Edit(place, f'{file.text[place]} == "{chosen}"')
+        edit = Edit(place, f'{file.text[place]} != "{found.word}"')
         yield file.finding(
             RULE,
             place,
             f'this is true for any word: `"{found.word}"` gives {found.dtype} as well',
             confidence=Confidence.MEDIUM,
             why=f'`bool("{found.word}")` is true: who asks for float32 gets {found.dtype}.',
-            fix=Fix(Applicability.UNSAFE, f'Compare with `"{chosen}"`', (edit,)),
+            fix=Fix(Applicability.UNSAFE, f'Compare with `"{found.word}"`', (edit,)),
             related=[] if found.said is None else [found.said],
         )

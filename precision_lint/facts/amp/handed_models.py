@@ -22,12 +22,13 @@ from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding
+from precision_lint.source.python.branches import are_alternatives
 from precision_lint.source.python.code import code_of
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition
 from precision_lint.source.python.syntax import callee_name, qualified
-from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 _FREEZING = regex(
     r"requires_grad(?:_\(\s*(?:requires_grad\s*=\s*)?|\s*=\s*)(?!\s*True\b)\w|freez",
@@ -118,24 +119,11 @@ def _is_of_its_optimizer(call: ast.Call, given: Given, file: PythonFile) -> bool
     syntax = syntax_tree(file)
     match syntax.parent(made), syntax.parent(call):
         case ast.Assign(targets=[ast.Name() as one]), ast.Assign(targets=[ast.Name() as other]):
-            if one.id == other.id and _exclude_each_other(one, other, syntax):
+            if one.id == other.id and are_alternatives(one, other, syntax):
                 return True
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     held = binding(owner, syntax) if isinstance(owner, ast.Name) else None
     return isinstance(held, list) and any(each is made for each in held)
-
-
-def _exclude_each_other(one: ast.AST, other: ast.AST, syntax: SyntaxTree) -> bool:
-    """True for nodes in different branches of an `if`."""
-    below: ast.AST = one
-    for around in syntax.within_function(one):
-        if isinstance(around, ast.If):
-            branches = [block for block in (around.body, around.orelse) if below not in block]
-            inside = {other, *syntax.within_function(other)}
-            if any(each in inside for block in branches for each in block):
-                return True
-        below = around
-    return False
 
 
 def _may_be_reached(call: ast.Call, file: PythonFile) -> bool:

@@ -26,6 +26,7 @@ from precision_lint.facts.hardware.on_cuda import holds_on_cuda
 from precision_lint.model.dtypes import ALIASES, BFLOAT16
 from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.branches import are_alternatives
 from precision_lint.source.python.syntax import qualified
 from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, argument_at, syntax_tree
 
@@ -135,7 +136,7 @@ def _holds_another_dtype(
     if not _is_seen(name, given, scope, syntax):
         return False
     later = (one for one in syntax.stores(scope, name) if one.lineno > node.lineno)
-    return all(_are_alternatives(node, one, syntax) for one in later)
+    return all(are_alternatives(node, one, syntax) for one in later)
 
 
 def _is_seen(name: str, given: ast.AST, scope: Scope, syntax: SyntaxTree) -> bool:
@@ -146,26 +147,3 @@ def _is_seen(name: str, given: ast.AST, scope: Scope, syntax: SyntaxTree) -> boo
             return False
         inner = syntax.function(inner) or syntax.tree
     return inner is scope
-
-
-def _are_alternatives(one: ast.AST, other: ast.AST, syntax: SyntaxTree) -> bool:
-    """True if two nodes are in branches of one statement of which only one runs."""
-    of_one = _branches(one, syntax)
-    return any(
-        of_one.get(statement, branch) != branch
-        for statement, branch in _branches(other, syntax).items()
-    )
-
-
-def _branches(node: ast.AST, syntax: SyntaxTree) -> dict[ast.AST, object]:
-    """The statements around a node that run one of their branches, and which one it is in."""
-    found: dict[ast.AST, object] = {}
-    inner = node
-    for parent in syntax.around(node):
-        match parent:
-            case ast.If(test=test, body=body) if inner is not test:
-                found[parent] = inner in body
-            case ast.Match(subject=subject) if inner is not subject:
-                found[parent] = inner
-        inner = parent
-    return found
