@@ -8,10 +8,10 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 
-_BACKENDS = (
-    rb"(?i:--(?:use_)?(?:deepspeed|fsdp)(?![\w-])|--(?:fsdp_|zero)|config_file"
-    rb"|\$[{]?\w*(?:deepspeed|fsdp|zero[_-]?[123])"
-    rb"|[\w./-]*(?:deepspeed|fsdp|zero[_-]?[123])[\w./-]*\.(?:ya?ml|json))"
+_BACKENDS = regex(
+    r"(?i)--(?:use_)?(?:deepspeed|fsdp)(?![\w-])|--(?:fsdp_|zero)|config_file"
+    r"|\$[{]?\w*(?:deepspeed|fsdp|zero[_-]?[123])"
+    r"|(?:deepspeed|fsdp|zero[_-]?[123])[\w./-]*\.(?:ya?ml|json)"
 )
 """Words of commands that choose one. What `accelerate launch --config_file` reads may, too; the
 launcher `deepspeed` only starts processes.
@@ -20,14 +20,12 @@ _IN_COMMENT = regex(
     r"^[^\n]*(?:accelerate\s+launch|--(?:use_)?(?:deepspeed|fsdp)(?![\w-]))[^\n]*$", re.MULTILINE
 )
 """A command that may choose one, in a comment or a docstring."""
-_ROWS = rb"(?:[^\n\\]|\\[ ]*\n?)*?"
-"""The beginning of a row, and of the rows that a backslash adds to it."""
 _NAMED = r"(?i)deepspeed|fsdp|fullysharded|zero_stage|megatron"
-_STARTS = rb"(?:\bpython3?|\btorchrun|\baccelerate\s+launch)\b[^\n]*\b%s\.py\b"
-_PLAIN = (
-    rb"(?m)^(?![^\n]*(?:accelerate|torchrun|%s))[^\n#]*\bpython3?[ ]+(?:-u[ ]+)?"
-    rb"(?:[\w./-]*\b%%s\.py|-m[ ]+[\w.]*\b%%s)(?![\w.])" % _BACKENDS
+_STARTED = r"\b(?:python3?|torchrun|accelerate\s+launch)\b.*\b%s\.py\b"
+_STARTED_BY_PYTHON = (
+    r"^[^#]*\bpython3?[ ]+(?:-u[ ]+)?(?:[\w./-]*\b%s\.py|-m[ ]+[\w.]*\b%s)(?![\w.])"
 )
+_OTHER_LAUNCHERS = regex(r"accelerate|torchrun")
 
 
 @fact
@@ -44,9 +42,8 @@ def is_started_with_backend(file: PythonFile) -> bool:
     """
     if has_command_with_backend(file):
         return True
-    name = rb"\b" + re.escape(file.text.path.name).encode()
-    pattern = rb"(?m)^(?=%s%s)%s%s" % (_ROWS, _BACKENDS, _ROWS, name)
-    return file.project.other_file_matches(pattern) or file.project.page_matches(pattern)
+    rows = file.project.rows_naming(file.text.path.name)
+    return any(_BACKENDS.search(row) is not None for row in rows)
 
 
 @fact
@@ -57,9 +54,9 @@ def may_run_in_backend(file: PythonFile) -> bool:
     """
     if names_backend(file):
         return True
-    project, path = file.project, file.text.path
-    starts = _STARTS % re.escape(path.stem).encode()
-    return not (project.page_matches(starts) or project.other_file_matches(starts))
+    path = file.text.path
+    started = re.compile(_STARTED % re.escape(path.stem))
+    return not any(started.search(row) for row in file.project.rows_naming(path.name))
 
 
 @fact
@@ -83,6 +80,11 @@ def accelerator_may_run_in_backend(file: PythonFile) -> bool:
 
 
 def _is_started_by_python(file: PythonFile) -> bool:
-    stem = re.escape(file.text.path.stem).encode()
-    pattern = _PLAIN % (stem, stem)
-    return file.project.page_matches(pattern) or file.project.other_file_matches(pattern)
+    stem = re.escape(file.text.path.stem)
+    by_python = re.compile(_STARTED_BY_PYTHON % (stem, stem))
+    return any(
+        by_python.search(row) is not None
+        and _OTHER_LAUNCHERS.search(row) is None
+        and _BACKENDS.search(row) is None
+        for row in file.project.rows_naming(file.text.path.stem)
+    )

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from precision_lint.facts.project.command_rows import rows_naming
 from precision_lint.facts.project.documents import LARGEST as LARGEST_DOCUMENT
 from precision_lint.facts.project.documents import Documents, words_shown
 from precision_lint.facts.project.imports import (
@@ -336,6 +337,15 @@ class ProjectFacts:
             )
         return self._matched_in_others[pattern]
 
+    def rows_naming(self, name: str) -> list[str]:
+        """The rows of pages, notebooks, configurations and scripts that hold a name as a word.
+
+        Rows that a backslash continues are one. Those of tests do not count.
+        """
+        pages = (path for path in self.project.pages if not self.project.is_secondary(path))
+        found = (self.records.of("rows", path, name) for path in (*pages, *self._others))
+        return [row for rows in found for row in rows.splitlines()]
+
     @cached_property
     def _others(self) -> list[Path]:
         """The files that are not Python, but for those of tests."""
@@ -472,6 +482,7 @@ KINDS: Mapping[str, Kind] = {
     "references": Kind(_references, LARGEST_CONFIG),
     "composed": Kind(_composed),
     "names": Kind(_naming),
+    "rows": Kind(rows_naming),
     "shown": Kind(words_shown, LARGEST_DOCUMENT),
     "torch": Kind(torch_needed),
     "python": Kind(python_needed, LARGEST),
@@ -677,6 +688,11 @@ class Recording:
     def other_file_matches(self, pattern: bytes) -> bool:
         """True if a regular expression matches in a notebook, a configuration or a script."""
         answer: bool = self._ask("other_file_matches", pattern)
+        return answer
+
+    def rows_naming(self, name: str) -> list[str]:
+        """The rows of pages, notebooks, configurations and scripts that hold a name as a word."""
+        answer: list[str] = self._ask("rows_naming", name)
         return answer
 
     def program(self, path: Path) -> Program:

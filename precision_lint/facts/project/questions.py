@@ -83,6 +83,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "python_sources_matching": lambda facts, pattern: facts.python_sources_matching(pattern),
     "page_matches": lambda facts, pattern: facts.page_matches(pattern),
     "other_file_matches": lambda facts, pattern: facts.other_file_matches(pattern),
+    "rows_naming": lambda facts, name: facts.rows_naming(name),
 }
 """The functions that answer a question, by its name."""
 
@@ -123,6 +124,8 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return _SETTINGS
         case ("python_source_matches" | "page_matches" | "other_file_matches", pattern):
             return (f"matches\n{pattern.decode('latin-1')}",)
+        case ("rows_naming", name):
+            return (f"rows\n{name}",)
         case ("python_sources_matching", pattern):
             return ("imports\n", f"matches\n{pattern.decode('latin-1')}")
         case ("reaches", _, pattern):
