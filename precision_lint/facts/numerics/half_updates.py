@@ -50,6 +50,7 @@ from precision_lint.facts.amp.own_trainers import TRAINERS
 from precision_lint.facts.amp.parameter_groups import as_value, parameter_groups
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
 from precision_lint.facts.amp.trainer_setups import trainer_setups
+from precision_lint.facts.amp.unused_optimizers import is_unused
 from precision_lint.facts.amp.weights_in_runs import ChosenDtype, chosen_in_runs
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
@@ -235,7 +236,7 @@ def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdat
     scaled = unscaler(calls, file) is not None
     for call in calls:
         given = None if has_command_with_backend(file) else parameters_of(call)
-        if given is None or not _STOCK.fullmatch(call.function or ""):
+        if given is None or not _STOCK.fullmatch(call.function or "") or is_unused(call, file):
             continue
         groups = beside_adapters(parameter_groups(given, file), calls, file)
         trained = as_value(groups) if groups else given.value

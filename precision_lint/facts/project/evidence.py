@@ -30,7 +30,7 @@ from precision_lint.project import disk
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.nodes import children
 from precision_lint.source.python.parse import ParsedPython, ReadPython
-from precision_lint.source.python.syntax import last_name
+from precision_lint.source.python.syntax import dotted, last_name
 from precision_lint.source.text.text import SourceText
 
 
@@ -82,6 +82,9 @@ _B, _F = "b", "f"
 _ON = frozenset({"true", "yes", "1"})
 _AUTO = "auto"
 _AUTOCAST = regex(r"(?:^|_)(?:amp|mixed|autocast)(?:_|$)|mixed_precision")
+_MIXED = regex(r"(?:^|[_-])(?:amp|mixed)(?:[_-]|$)", re.IGNORECASE)
+"""Values that name a mode of computation: `bf16-mixed`, `amp_bf16`."""
+_OTHER_FRAMEWORKS = frozenset({"tf", "tensorflow", "keras", "jax", "jnp"})
 _TESTING = frozenset({"hasattr", "isinstance", "getattr"})
 _COMPUTING = regex(
     r"autocast|mixed_?precision|Trainer|TrainingArg|Accelerator|Fabric|Strategy|Plugin|custom_fwd",
@@ -215,7 +218,8 @@ def _uses(path: Path, half: Half, read_python: ReadPython) -> Iterator[tuple[Sou
 def _use_in_config(given: Declaration, half: Half) -> Use | None:
     if half.names(given.value):
         name = given.path[-1] if given.path else ""
-        return Use(given.origin.span, name, stored=_AUTOCAST.search(name) is None)
+        stored = _AUTOCAST.search(name) is None and _MIXED.search(str(given.value)) is None
+        return Use(given.origin.span, name, stored=stored)
     # DeepSpeed and Megatron: `"bf16": {"enabled": true}`
     path = given.path[:-1] if given.path[-1:] == ("enabled",) else given.path
     value = str(given.value).lower()
@@ -261,7 +265,10 @@ class _Code:
                 return
             case ast.Constant(value=str(value)):
                 if self.half.names(value):
-                    yield self.use(node, around)
+                    stored = around.stored and _MIXED.search(value) is None
+                    yield self.use(node, replace(around, stored=stored))
+                return
+            case ast.Call(func=function) if _package(function) in _OTHER_FRAMEWORKS:
                 return
             case ast.Call(func=ast.Attribute(attr=name) as method, args=[], keywords=[]) if (
                 name in self.half.attributes
@@ -341,6 +348,10 @@ class _Code:
     def use(self, node: ast.expr, around: _Around) -> Use:
         span = self.file.span_of(node)
         return Use(span, around.setting, around.is_weak, around.stored, around.module)
+
+
+def _package(function: ast.expr) -> str:
+    return (dotted(function) or "").partition(".")[0]
 
 
 def _is_module(node: ast.expr) -> bool:

@@ -49,6 +49,8 @@ NONE = [
     ("train.py", "ok = torch.cuda.is_bf16_supported()\n"),
     ("train.py", "half = x.shape[-1] // 2  # not float16\nx1, x2 = x[..., :half], x[..., half:]\n"),
     ("train.py", 'print("precision: bf16 is not supported")\n'),
+    ("train.py", 'policy = tf.keras.mixed_precision.Policy("mixed_bfloat16")\n'),
+    ("train.py", "y = tf.cast(x, dtype='bfloat16')\n"),
     ("broken.py", "x = torch.bfloat16(\n"),
     ("broken.json", '{"dtype": "bf16'),
     ("CHANGELOG.md", "torch_dtype=torch.bfloat16\n"),
@@ -203,6 +205,8 @@ def test_the_dtype_of_weights(content: str, offers: bool, tmp_path: Path) -> Non
         ("x = model(x.to(torch.bfloat16))", False),
         ("with torch.autocast('cuda', dtype=torch.bfloat16):\n    pass", False),
         ("trainer = Trainer(precision='bf16-mixed')", False),
+        ("model = build_model(policy='mixed_bfloat16')", False),
+        ("model = build_model(dtype='bfloat16')", True),
     ],
 )
 def test_weights_that_are_stored(code: str, is_of_weights: bool, tmp_path: Path) -> None:

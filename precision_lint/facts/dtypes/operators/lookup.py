@@ -452,7 +452,7 @@ def prepared(value: Value, library: str, precision: str) -> Value:
             widens = precision in parallel.WIDENING[library]
             if precision == parallel.UNKNOWN_PRECISION:
                 widens = not _stores_half(module)
-            return replace(module, widens=widens)
+            return replace(module, widens=module.widens or widens)
         case Sequence(item=item, items=items):
             parts = None if items is None else tuple(prepared(x, library, precision) for x in items)
             whole = prepared(item, library, precision) if parts is None else join_all(parts)
