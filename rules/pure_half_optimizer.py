@@ -27,7 +27,9 @@ under Accelerate and others with float32 weights of their own (torch's own FSDP 
 the weights that it shards, whatever its `MixedPrecision` says); optimizers that round
 stochastically or sum with compensation (one that is only imported, or that another branch makes
 instead, is not used for these weights); a learning rate of 1e-3 or more, which is also the default
-of torch; float16 weights with a scaler, which `unscale-fp16-gradients` reports.
+of torch, unless weights in float16 get `Adam`, `AdamW`, `NAdam`, `RAdam` or `RMSprop` with the
+`eps` of torch, which divides by zero; float16 weights with a scaler, which `unscale-fp16-gradients`
+reports.
 
 Confidence is low in programs with an Accelerator, or with a `Trainer` that gets the optimizer, if
 no command of the project starts them, or if the project names DeepSpeed or FSDP (a command with
@@ -137,6 +139,11 @@ RULE = Rule(
 _TOO_LARGE = 1e-3
 """A learning rate from which on updates are seldom lost."""
 
+_DIVIDING = frozenset({"Adam", "AdamW", "NAdam", "RAdam", "RMSprop"})
+"""Optimizers that divide by the root of a running square, which is 0 in float16 as `eps` is: after
+20 steps with gradients of about 1e-3, no weight is a number any more (torch 2.13 on CPU).
+"""
+
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:
     return not keeps_float32(file)
@@ -147,7 +154,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     if call is not calls[0]:
         return  # the calls are judged together
     for update in all_half_updates(calls, file):
-        if update.rate is not None and update.rate >= _TOO_LARGE:
+        if update.rate is not None and update.rate >= _TOO_LARGE and not _divides_by_zero(update):
             continue
         yield file.finding(
             RULE,
@@ -161,6 +168,12 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             related=[*_places(update)],
             precisions=tuple(filter(None, [precision_of(update.dtype)])),
         )
+
+
+def _divides_by_zero(update: HalfUpdate) -> bool:
+    """True at whatever rate, unless the program chooses another `eps`."""
+    is_given = "eps" in update.call.keywords
+    return update.dtype == "float16" and update.optimizer in _DIVIDING and not is_given
 
 
 def _places(update: HalfUpdate) -> dict[Related, None]:
