@@ -7,7 +7,11 @@ syntax of newer releases (type parameters, `type` statements, quotes inside form
 template strings, `except A, B:`) is read as well; for the rest the message names the version of
 Python that the file needs. Scripts in cells that IPython runs, with lines such as `%load_ext` and
 `!pip`, are read without these lines. Configuration files that are Jinja or shell templates are
-skipped with a note instead.
+skipped with a note instead: `${...}` makes a YAML file a template only if the file is valid with a
+word in its place.
+
+Where a merge left its conflict in the file (`<<<<<<<`, `=======`, `>>>>>>>`), also in a shell
+script or a notebook, the message says so, and names the line.
 
 In a folder, a file is parsed only if its bytes contain a rule's keywords, and broken Python counts
 only if it names torch, a model or the like; a file named on the command line is always parsed.

@@ -20,7 +20,7 @@ from precision_lint.source.config.settings_tree import (
     scalar,
 )
 from precision_lint.source.config.tree_sitter import Syntax
-from precision_lint.source.text.errors import Template, Unparsable, unparsable
+from precision_lint.source.text.errors import MergeConflict, Template, Unparsable, unparsable
 from precision_lint.source.text.text import SourceText
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def parse(text: SourceText) -> tuple[tuple[Value, ...], Unparsable | None]:
 
     Raises:
         Template: the file is valid only after substitution.
+        MergeConflict: the file holds both sides of a merge.
         Unparsable: it is nested too deeply.
     """
     masked = _NOT_A_NUMBER.sub(lambda match: "1" * len(match.group()), text.text)
@@ -58,7 +59,7 @@ def parse(text: SourceText) -> tuple[tuple[Value, ...], Unparsable | None]:
         if not _is_trailing_comma(error):
             offset = reader.syntax.span(error).start
             defect = unparsable(text, "invalid JSON", offset, _PLACEHOLDER)
-            if isinstance(defect, Template):
+            if isinstance(defect, Template | MergeConflict):
                 raise defect
             return documents, defect
     return documents, None

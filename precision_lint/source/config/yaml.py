@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +32,14 @@ _SCALAR_TAGS = frozenset(
 _COLLECTION_TAGS = frozenset({None, "!", _TAG + "map", _TAG + "seq"})
 _OF_OPENCV = "%YAML:"
 """How files of OpenCV's FileStorage start: a dialect with directives and tags of its own."""
+_INTERPOLATION = regex(r"\$\{[^${}\n]*\}")
+"""`${a.b}` of OmegaConf or of a shell: a part of a scalar, as far as YAML is concerned."""
+_TEMPLATE = regex(
+    r"\{\{|\{%|%\{|<%|^[ \t]*%[ \t]*\w|^[ \t]*(?:-[ \t]+)?\$(?:[a-z_]\w*|\{.*\})[ \t]*$",
+    re.MULTILINE,
+)
+"""What stands for more than a part of a scalar: whole lines, and what jinja2, ERB, mako and
+terraform replace."""
 _PROPERTIES = regex(r"(?:[&!]\S*(?:\s|#.*)*)+")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_AGAIN = 200_000
@@ -63,11 +72,28 @@ def parse(text: SourceText) -> tuple[Value, ...]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         offset = mark.index if mark is not None else 0
-        raise unparsable(text, error.problem or "invalid YAML", offset) from None
+        raise _refused(text, error.problem or "invalid YAML", offset) from None
     except yaml.reader.ReaderError as error:
         raise unparsable(text, error.reason, error.position) from None
     except (yaml.YAMLError, ValueError) as error:
         raise unparsable(text, str(error), 0) from None
+
+
+def _refused(text: SourceText, problem: str, offset: int) -> Unparsable:
+    """Why a text is no YAML: interpolations explain it if it is valid with words in their place."""
+    filled, count = text.text, 1
+    while count:
+        filled, count = _INTERPOLATION.subn(lambda match: "x" * len(match[0]), filled)
+    if filled != text.text and not _is_valid(filled):
+        return unparsable(text, problem, offset, _TEMPLATE)
+    return unparsable(text, problem, offset)
+
+
+def _is_valid(text: str) -> bool:
+    try:
+        return all(True for _ in yaml.parse(text, Loader=_Loader))
+    except yaml.YAMLError:
+        return False
 
 
 def _documents(text: SourceText) -> tuple[Value, ...]:

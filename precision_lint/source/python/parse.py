@@ -18,7 +18,7 @@ from precision_lint.model.memo import Memo
 from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import span_of
-from precision_lint.source.text.errors import Template, Unparsable
+from precision_lint.source.text.errors import Template, Unparsable, merge_conflict
 from precision_lint.source.text.text import SourceText
 
 if TYPE_CHECKING:
@@ -147,6 +147,8 @@ def parse_python(text: SourceText) -> ParsedPython:
     try:
         tree = _tree_of_script(text.code)
     except SyntaxError as error:
+        if conflict := merge_conflict(text):
+            raise conflict from None
         version = ".".join(map(str, sys.version_info[:2]))
         # The finding says its place; Python counts the rows of all cells of a notebook.
         said = _ROW.sub("", error.msg)

@@ -42,7 +42,7 @@ from precision_lint.source.shell.words import (
     Token,
     Variable,
 )
-from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.errors import Unparsable, merge_conflict
 from precision_lint.source.text.text import SourceText
 
 __all__ = [
@@ -193,7 +193,7 @@ def parse(
     if defect is None:
         return script, None
     message, offset = defect
-    return script, Unparsable(message, *source.position(offset))
+    return script, merge_conflict(source) or Unparsable(message, *source.position(offset))
 
 
 def _last_assignments(tokens: Sequence[Token]) -> dict[str, int]:

@@ -158,7 +158,7 @@ def _argument(
 
 
 class _Unterminated(Exception):
-    """A quote or a bracket is never closed."""
+    """A quote or a bracket is never closed, or a word is missing."""
 
 
 class Lexer:
@@ -260,6 +260,8 @@ class Lexer:
         if match is None or self.text.startswith(("<(", ">("), self.at):
             yield self._word()
             return
+        if self.text.startswith("<<<<<<", self.at):
+            raise _Unterminated("`<<<` without a word")
         self.at = match.end()
         if match.group() in ("<<", "<<-"):
             self._skip(_BLANK)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from precision_lint.model.finding import Edit, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
-from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.errors import Unparsable, merge_conflict
 from precision_lint.source.text.text import SourceText
 
 _BLANKS = regex(r"[ \t\r\n]*")
@@ -167,7 +167,8 @@ def code_cells(text: SourceText) -> list[CodeCell]:
 
 
 def _unparsable(text: SourceText, message: str, offset: int) -> Unparsable:
-    return Unparsable(message, *text.position(min(offset, len(text.text))))
+    problem = Unparsable(message, *text.position(min(offset, len(text.text))))
+    return merge_conflict(text) or problem
 
 
 class _NoNotebook(Exception):

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from precision_lint.source.text.errors import Template
+from precision_lint.source.text.errors import MergeConflict, Template
 from tests.source.config.reading import config, mapping, only, plain
 
 
@@ -59,6 +59,12 @@ def test_a_value_beside_an_error_is_unknown() -> None:
 def test_templates_are_said_to_be_templates(text: str) -> None:
     with pytest.raises(Template):
         config(text, "json")
+
+
+def test_both_sides_of_a_merge_are_no_settings() -> None:
+    with pytest.raises(MergeConflict) as conflict:
+        config('{\n<<<<<<< HEAD\n"a": 1\n=======\n"b": 1\n>>>>>>> other\n}\n', "json")
+    assert (conflict.value.row, conflict.value.column) == (2, 1)
 
 
 def test_a_placeholder_in_a_string_is_an_unknown_value() -> None:
