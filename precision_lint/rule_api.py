@@ -147,6 +147,7 @@ NAMES = {
         "LOGARITHMS HalfLogarithm logarithm may_be_of_probability"
     ),
     "precision_lint.facts.numerics.positions": "Position positions",
+    "precision_lint.facts.numerics.sharded_inputs": "sharded_inputs",
     "precision_lint.facts.numerics.program_errors": "program_errors",
     "precision_lint.facts.numerics.program_positions": "program_positions",
     "precision_lint.facts.numerics.program_rounding": (

@@ -228,6 +228,7 @@ from precision_lint.facts.numerics.program_rounding import program_rounding as p
 from precision_lint.facts.numerics.program_rounding import squares_of_program as squares_of_program
 from precision_lint.facts.numerics.refused_arrays import refused_arrays as refused_arrays
 from precision_lint.facts.numerics.saved_weights import numpy_reads as numpy_reads
+from precision_lint.facts.numerics.sharded_inputs import sharded_inputs as sharded_inputs
 from precision_lint.facts.numerics.updates_in_program import all_half_updates as all_half_updates
 from precision_lint.facts.numerics.uses import holders_of_names as holders_of_names
 from precision_lint.facts.numerics.uses import names_of as names_of

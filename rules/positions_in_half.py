@@ -8,6 +8,9 @@ Finds:
   makes angles of the range: by `sin`, `cos`, `outer`, `einsum`, `polar`;
 - `timesteps.to(torch.bfloat16)` and other casts to bfloat16 of what is named a timestep, most of
   which are integers below 1000;
+- timesteps in float32 that are given to a model which FSDP computes in bfloat16:
+  `MixedPrecision(param_dtype=torch.bfloat16)` casts all floating inputs of the outermost module,
+  unless it has `cast_root_forward_inputs=False` (FSDP2: `cast_forward_inputs=False`);
 - in a file that does something when it is started, which is followed as Python would run it:
   ranges in the certain dtype of what this run gives, their products with frequencies in half
   precision, of which angles are made, and running sums in half precision that are used as integers;
@@ -82,6 +85,7 @@ from precision_lint.rule_api import (
     positions_of_buffers,
     precision_of,
     program_positions,
+    sharded_inputs,
 )
 
 RULE = Rule(
@@ -101,7 +105,8 @@ _INTEGERS = {"bfloat16": 256, "float16": 2048}
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    found = {one.span: one for one in (*positions_of_buffers(file), *positions(file))}
+    every = (*positions_of_buffers(file), *positions(file), *sharded_inputs(file))
+    found = {one.span: one for one in every}
     for each in program_positions(file):
         if each.call.span not in found:
             yield _of_program(each, file)
@@ -139,6 +144,13 @@ def _why(position: Position) -> str:
             "nothing, and the angles of far positions are not those of the training. "
             "Make the buffer in float32 after the module is cast."
         )
+    if position.form == "input":
+        return (
+            f"{position.dtype} has 8 bits: of 1000 timesteps about 290 differ, and embeddings that "
+            "the model computes in float32 start from rounded ones. Set "
+            "`cast_root_forward_inputs=False`, or `cast_forward_inputs=False` of FSDP2, and cast "
+            "the other inputs before the call."
+        )
     if position.form == "frequencies":
         return "The angles of far positions are wrong. Compute them in float32."
     return (
@@ -152,6 +164,9 @@ def _message(position: Position, file: PythonFile) -> str:
     call = position.call
     if call is None:
         return f"autocast rounds the positions of this product to {position.dtype}"
+    if position.form == "input":
+        name = file.text[position.span]
+        return f"FSDP casts `{name}` to {position.dtype} on its way into the model"
     if position.form == "buffer":
         was = "was" if position.is_certain else "can have been"
         return f"the buffer that is read here {was} rounded to {position.dtype}"

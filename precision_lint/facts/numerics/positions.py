@@ -69,14 +69,15 @@ _HALF = frozenset({BFLOAT16, FLOAT16})
 class Position:
     """Positions in a half dtype: a range that is made so, timesteps that are cast, a product.
 
-    `call` makes the range, casts the timesteps, multiplies positions by frequencies in a half
-    dtype, or reads a buffer that was rounded (see `buffers_in_half`); `origin` gives the dtype;
-    `use` is what needs the integers, None if the range is too long for any use.
+    `call` makes the range, casts the timesteps, gives them to a model (see `sharded_inputs`),
+    multiplies positions by frequencies in a half dtype, or reads a buffer that was rounded (see
+    `buffers_in_half`); `origin` gives the dtype; `use` is what needs the integers, None if the
+    range is too long for any use.
     """
 
     span: Span
     call: Call | None
-    form: Literal["range", "timesteps", "product", "frequencies", "buffer"]
+    form: Literal["range", "timesteps", "input", "product", "frequencies", "buffer"]
     dtype: str
     origin: Origin
     is_certain: bool
@@ -213,17 +214,24 @@ def _timesteps(call: Call, file: PythonFile) -> Position | None:
     """`timesteps.to(torch.bfloat16)`, of what is named so."""
     if call.receiver_span is None:
         return None
-    named = _NAMED.fullmatch(file.text[call.receiver_span])
-    name = "" if named is None else named[1]
     dtype = _cast_to(call, file)
     half = half_dtype(dtype, call, file)
-    if half != BFLOAT16 or dtype is None or dtype.origin is None or not _TIMESTEP.search(name):
+    if half != BFLOAT16 or dtype is None or dtype.origin is None:
         return None  # float16 has the integers up to 1000, of which timesteps mostly are
     if isinstance(call.receiver, Tensor) and call.receiver.must_be(_HALF):
         return None  # it was rounded before
-    if re.search(rf"\b{name}\s*(?:/=|=[^=\n]*/)", file.text.text) is not None:
-        return None  # they are fractions of 1
+    if not name_of_timesteps(file.text[call.receiver_span], file):
+        return None
     return Position(call.span, call, "timesteps", half, dtype.origin, dtype.must_be(_HALF))
+
+
+def name_of_timesteps(expression: str, file: PythonFile) -> str:
+    """The variable that an expression reads, if it is named so and holds no fractions of 1."""
+    named = _NAMED.fullmatch(expression)
+    if named is None or _TIMESTEP.search(named[1]) is None:
+        return ""
+    is_divided = re.search(rf"\b{named[1]}\s*(?:/=|=[^=\n]*/)", file.text.text) is not None
+    return "" if is_divided else named[1]
 
 
 def _cast_to(call: Call, file: PythonFile) -> DtypeSet | None:
