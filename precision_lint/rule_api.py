@@ -127,6 +127,7 @@ NAMES = {
     "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",
     "precision_lint.facts.settings.words_as_truth": "words_as_truth",
     # Range and rounding
+    "precision_lint.facts.numerics.angles_in_half": "angles_in_half",
     "precision_lint.facts.numerics.averaging": "AVERAGING averaged_in_place may_be_average",
     "precision_lint.facts.numerics.fills": "Fill fills",
     "precision_lint.facts.numerics.losses_in_forward": "LOSSES losses_in_forward",

@@ -181,6 +181,7 @@ from precision_lint.facts.names.mapping import Entry as Entry
 from precision_lint.facts.names.mapping import WrongEntry as WrongEntry
 from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
 from precision_lint.facts.names.texts import texts as texts
+from precision_lint.facts.numerics.angles_in_half import angles_in_half as angles_in_half
 from precision_lint.facts.numerics.averaging import AVERAGING as AVERAGING
 from precision_lint.facts.numerics.averaging import averaged_in_place as averaged_in_place
 from precision_lint.facts.numerics.averaging import may_be_average as may_be_average

@@ -8,6 +8,8 @@ Finds:
   makes angles of the range: by `sin`, `cos`, `outer`, `einsum`, `polar`;
 - `timesteps.to(torch.bfloat16)` and other casts to bfloat16 of what is named a timestep, most of
   which are integers below 1000;
+- angles that are cast before `sin` and `cos`: a product of a range and frequencies, and what
+  `RotaryPositionEmbedding` of TransformerEngine gives, which are angles and not cosines;
 - timesteps in float32 that are given to a model which FSDP computes in bfloat16:
   `MixedPrecision(param_dtype=torch.bfloat16)` casts all floating inputs of the outermost module,
   unless it has `cast_root_forward_inputs=False` (FSDP2: `cast_forward_inputs=False`);
@@ -20,9 +22,9 @@ Finds:
 - angles that are made of a buffer which was rounded so, even after `.float()`, if it is registered
   with `persistent=False`, and the program that casts the module loads its weights from a file:
   these were trained with other angles;
-- a matrix product of `torch.arange(…)` and frequencies in `forward`, by `@`, `matmul` or `bmm`,
-  whose result goes to `sin` or `cos`, in a program that calls it under autocast: autocast casts
-  both.
+- a matrix product of `torch.arange(…)` and frequencies in `forward`, by `@`, `matmul`, `mm` or
+  `bmm`, whose result goes to `sin` or `cos`, in a program that calls it under autocast: autocast
+  casts both.
 
 The dtype must be known: a literal, a setting with its value, a tensor that was cast; of ranges,
 only in files that name a half dtype. Not reported: ranges up to 256 in bfloat16 and 2048 in
@@ -81,6 +83,7 @@ from precision_lint.rule_api import (
     Related,
     Rule,
     Severity,
+    angles_in_half,
     positions,
     positions_of_buffers,
     precision_of,
@@ -96,7 +99,10 @@ RULE = Rule(
     since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="sometimes",
-    triggers=((b"torch",), (b"arange(", b"linspace(", b"timestep", b"cumsum(")),
+    triggers=(
+        (b"torch",),
+        (b"arange(", b"linspace(", b"timestep", b"cumsum(", b"RotaryPositionEmbedding"),
+    ),
     pitfalls=("E05", "E06", "E16"),
     preview=True,
 )
@@ -105,7 +111,12 @@ _INTEGERS = {"bfloat16": 256, "float16": 2048}
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    every = (*positions_of_buffers(file), *positions(file), *sharded_inputs(file))
+    every = (
+        *positions_of_buffers(file),
+        *positions(file),
+        *angles_in_half(file),
+        *sharded_inputs(file),
+    )
     found = {one.span: one for one in every}
     for each in program_positions(file):
         if each.call.span not in found:
@@ -151,6 +162,13 @@ def _why(position: Position) -> str:
             "`cast_root_forward_inputs=False`, or `cast_forward_inputs=False` of FSDP2, and cast "
             "the other inputs before the call."
         )
+    if position.form == "angles":
+        advice = (
+            "TransformerEngine takes the sine and the cosine of them. Leave them in float32."
+            if position.use is None
+            else "Take the sine and the cosine in float32, and cast these."
+        )
+        return f"The angles of far positions are off by radians. {advice}"
     if position.form == "frequencies":
         return "The angles of far positions are wrong. Compute them in float32."
     return (
@@ -167,6 +185,8 @@ def _message(position: Position, file: PythonFile) -> str:
     if position.form == "input":
         name = file.text[position.span]
         return f"FSDP casts `{name}` to {position.dtype} on its way into the model"
+    if position.form == "angles":
+        return f"the angles that are cast here {are} rounded to {position.dtype}"
     if position.form == "buffer":
         was = "was" if position.is_certain else "can have been"
         return f"the buffer that is read here {was} rounded to {position.dtype}"

@@ -879,7 +879,10 @@ RULES: tuple[Rule, ...] = (
         severity=Severity.WARNING,
         since="0.1.0",
         fix="sometimes",
-        triggers=((b"torch",), (b"arange(", b"linspace(", b"timestep", b"cumsum(")),
+        triggers=(
+            (b"torch",),
+            (b"arange(", b"linspace(", b"timestep", b"cumsum(", b"RotaryPositionEmbedding"),
+        ),
         pattern=b"",
         calls=frozenset(),
         intraprocedural=frozenset(),

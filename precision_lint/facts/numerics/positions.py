@@ -54,7 +54,7 @@ _CAST_TIMESTEP = regex(r"timesteps?(?:\[\w+\])?\.(?:to|type|type_as|half|bfloat1
 _NAMED = regex(r"(?:\w+\.)*(\w+)(?:\[\w+\])?")
 _TIMESTEP = regex(r"(?<!num)(?<!num_train)(?:^|_)timesteps?$")
 _ANGLE = regex(rf"\b(?:{'|'.join(sorted(ANGLES))})\s*\(")
-_PRODUCTS = ("einsum(", "matmul(", "bmm(", " @ ")
+_PRODUCTS = ("einsum(", "matmul(", "mm(", " @ ")
 
 _NO_HALF_DTYPE = regex(
     rf"^torch\.(?:{'|'.join(name for name, dtype in ALIASES.items() if dtype not in HALF)})$"
@@ -70,14 +70,14 @@ class Position:
     """Positions in a half dtype: a range that is made so, timesteps that are cast, a product.
 
     `call` makes the range, casts the timesteps, gives them to a model (see `sharded_inputs`),
-    multiplies positions by frequencies in a half dtype, or reads a buffer that was rounded (see
-    `buffers_in_half`); `origin` gives the dtype; `use` is what needs the integers, None if the
-    range is too long for any use.
+    multiplies positions by frequencies in a half dtype, casts angles (see `angles_in_half`), or
+    reads a buffer that was rounded (see `buffers_in_half`); `origin` gives the dtype; `use` is what
+    needs the integers, None if the range is too long for any use.
     """
 
     span: Span
     call: Call | None
-    form: Literal["range", "timesteps", "input", "product", "frequencies", "buffer"]
+    form: Literal["range", "timesteps", "input", "product", "angles", "frequencies", "buffer"]
     dtype: str
     origin: Origin
     is_certain: bool
@@ -130,12 +130,21 @@ def may_be_range(node: ast.expr, file: PythonFile) -> bool:
         dtypes = [value for name, value in keywords.items() if name == "dtype"]
     if not (isinstance(made, ast.Call) and callee_name(made) in RANGES):
         return False
-    if dtypes and all(_NO_HALF_DTYPE.search(dotted(each) or "device") for each in dtypes):
+    if _are_no_half(dtypes):
         return False
-    last = _last(made)
+    last = last_of_range(made)
     if last is not None:
         return last > LAYOUTS[BFLOAT16].integers
     return used_by(node, _OF_POSITIONS, syntax_tree(file)) is not None
+
+
+def _are_no_half(dtypes: list[ast.expr]) -> bool:
+    return bool(dtypes) and all(_NO_HALF_DTYPE.search(dotted(each) or "device") for each in dtypes)
+
+
+def names_no_half_dtype(cast: ast.Call) -> bool:
+    """True for a cast that only moves, or that names another dtype."""
+    return _are_no_half([*cast.args, *(keyword.value for keyword in cast.keywords)])
 
 
 def range_in_half(call: Call, file: PythonFile) -> Position | None:
@@ -148,7 +157,7 @@ def range_in_half(call: Call, file: PythonFile) -> Position | None:
         made = node.func.value if isinstance(node.func, ast.Attribute) else None
         if not (isinstance(made, ast.Call) and _is_range(made)):
             return None
-        dtype: DtypeSet | None = _cast_to(call, file)
+        dtype: DtypeSet | None = cast_to(call, file)
     else:
         asked = call.keywords.get("dtype")
         is_torch = call.function in {f"torch.{name}" for name in RANGES}
@@ -157,7 +166,7 @@ def range_in_half(call: Call, file: PythonFile) -> Position | None:
     if dtype is None or name is None or dtype.origin is None or not isinstance(made, ast.Call):
         return None
     is_certain = dtype.must_be(_HALF)
-    last = _last(made)
+    last = last_of_range(made)
     if last is not None:
         if last <= LAYOUTS[name].integers:
             return None
@@ -172,7 +181,7 @@ def _is_range(node: ast.Call) -> bool:
     return dotted(node.func) in {"torch.arange", "torch.linspace"}
 
 
-def _last(node: ast.Call) -> float | None:
+def last_of_range(node: ast.Call) -> float | None:
     """The largest bound of a range, if its bounds are written out."""
     numbers: list[float] = []
     for bound in node.args[:2]:
@@ -214,7 +223,7 @@ def _timesteps(call: Call, file: PythonFile) -> Position | None:
     """`timesteps.to(torch.bfloat16)`, of what is named so."""
     if call.receiver_span is None:
         return None
-    dtype = _cast_to(call, file)
+    dtype = cast_to(call, file)
     half = half_dtype(dtype, call, file)
     if half != BFLOAT16 or dtype is None or dtype.origin is None:
         return None  # float16 has the integers up to 1000, of which timesteps mostly are
@@ -234,7 +243,7 @@ def name_of_timesteps(expression: str, file: PythonFile) -> str:
     return "" if is_divided else named[1]
 
 
-def _cast_to(call: Call, file: PythonFile) -> DtypeSet | None:
+def cast_to(call: Call, file: PythonFile) -> DtypeSet | None:
     """The dtype that a cast names: by itself, as an argument, or as that of another tensor."""
     if call.name in {"half", "bfloat16"}:
         name = FLOAT16 if call.name == "half" else BFLOAT16
