@@ -7,11 +7,14 @@ runs on other devices: another function of the file creates a region for the dev
 A region that turns autocast off is reported only if a file that uses this one has a region for any
 device. Also finds a device type that depends on `torch.cuda.is_available()` in a class or function
 that uses a device which its user chooses (`self.device`, `args.device`), unless the region is in
-float16, which is not meant for the CPU.
+float16, which is not meant for the CPU; and `"cuda" if device == "cuda" else "cpu"`, where the file
+chooses `"mps"` or another accelerator for this device, unless the pinned torch is older than 2.5,
+whose autocast knows no MPS.
 
 Confidence is low, so that the finding is hidden by default, unless the region has to work there:
-its file has regions for any device, other than the one that Accelerate finds, or it keeps a part of
-a module in float32 in a program that chooses another device by its name.
+its file has regions for any device, other than the one that Accelerate finds, it keeps a part of
+a module in float32 in a program that chooses another device by its name, or it takes such a device
+for the CPU.
 
 Not reported: regions around nothing that autocast runs in half precision (a mean, a division),
 regions under a condition on the device, also in `enabled=`, and files that call
@@ -90,6 +93,7 @@ _EFFECTS = {
     "region": "this autocast is for CUDA only",
     "island": "this region turns autocast off on CUDA only",
     "guess": "this autocast is for CUDA wherever there is a GPU",
+    "cpu": "this autocast is for the CPU wherever the device is not CUDA",
 }
 
 

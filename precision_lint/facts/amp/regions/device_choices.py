@@ -17,7 +17,7 @@ from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import callee_name, dotted, last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
-_ACCELERATORS = frozenset({"mps", "xpu", "npu", "hpu", "mlu", "musa"})
+ACCELERATORS = frozenset({"mps", "xpu", "npu", "hpu", "mlu", "musa"})
 """Devices other than CUDA that models are meant for. The CPU does not count."""
 
 _CHOOSES = (
@@ -82,7 +82,7 @@ def _named_accelerators(file: ParsedPython) -> tuple[ast.Constant, ...]:
         for node in file.nodes
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
-        and node.value.partition(":")[0] in _ACCELERATORS
+        and node.value.partition(":")[0] in ACCELERATORS
     )
 
 

@@ -3,18 +3,20 @@
 `torch.autocast("cuda", …)` has no effect on tensors of another device: not on the products in it,
 and not on an autocast region for that device around it, which `enabled=False` is meant to end. It
 matters where the program itself says that it runs elsewhere: it creates other regions for
-`x.device.type`, or it chooses `"mps"`.
+`x.device.type`, or it chooses `"mps"`. The same holds for a region that is for the CPU wherever
+there is no CUDA.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Literal
 
 from precision_lint.facts.amp.regions.autocast import AutocastCall, autocasts, region_of
+from precision_lint.facts.amp.regions.cpu_regions import device_taken_for_cpu
 from precision_lint.facts.amp.regions.device_choices import NEEDS_CUDA, chosen_device
 from precision_lint.facts.amp.regions.device_guesses import chosen_beside, guess_of
 from precision_lint.facts.amp.regions.lowered import may_hold_lowered
@@ -36,19 +38,21 @@ _HALF = frozenset({"torch.float16", "torch.half"})
 """A region in float16 is not meant for the CPU, which a guess takes for the other device."""
 
 
-Form = Literal["region", "island", "guess"]
-"""What is fixed: a region in half precision, one that keeps float32, or a guess at the device."""
+Form = Literal["region", "island", "guess", "cpu"]
+"""What is fixed: a region in half precision, one that keeps float32, a guess at the device, or a
+region that takes every other device for the CPU."""
 
 
 @frozen
 class FixedDevice:
     """A region whose device type is not that of its tensors in every run.
 
-    `node` is the region, or the guess at the device. `device` is what the program calls the device
-    that it runs on, and `witness` the place. `is_needed` if the region has to work there, too: its
-    own file serves any device elsewhere, or it keeps a part of a model in float32 and the program
-    names a device that is not CUDA. In another file, `x.device.type` shows no other device. Nor
-    does `accelerator.device.type`: Accelerate finds that device, and the program offers none.
+    `node` is the region, or what gives it the device type. `device` is what the program calls the
+    device that it runs on, and `witness` the place. `is_needed` if the region has to work there,
+    too: its own file serves any device elsewhere, it keeps a part of a model in float32 and the
+    program names a device that is not CUDA, or it takes that device for the CPU. In another file,
+    `x.device.type` shows no other device. Nor does `accelerator.device.type`: Accelerate finds that
+    device, and the program offers none.
     """
 
     node: ast.expr
@@ -69,6 +73,7 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
             guesses.add(guess)
             if (chosen := chosen_beside(each, file, syntax)) is not None:
                 yield FixedDevice(guess, "guess", *chosen, is_needed=False)
+    yield from _for_the_cpu(made, file, syntax)
     fixed = [each for each in made if _names_cuda(each, syntax) and _has_effect(each, syntax)]
     if not fixed or re.search(NEEDS_CUDA, file.text.text):
         return
@@ -89,6 +94,20 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
             offers = any(not _is_of_launcher(region) for region in beside)
             is_needed = offers or (is_in_model and chosen_device(file) is not None)
             yield FixedDevice(each.node, form, *found, is_needed)
+
+
+def _for_the_cpu(
+    made: Iterable[AutocastCall], file: PythonFile, syntax: SyntaxTree
+) -> Iterator[FixedDevice]:
+    """Where a device that the file chooses is taken for the CPU, by regions that are on there."""
+    seen: set[ast.expr] = set()
+    for each in made:
+        if each.is_off or _has_dtype(each, _SINGLE, syntax) or _asks_for_device(each, syntax):
+            continue
+        found = device_taken_for_cpu(each, file, syntax)
+        if found is not None and found[0] not in seen and _has_effect(each, syntax):
+            seen.add(found[0])
+            yield FixedDevice(found[0], "cpu", *found[1:], is_needed=True)
 
 
 def _names_cuda(made: AutocastCall, syntax: SyntaxTree) -> bool:
