@@ -7,11 +7,15 @@ function of the region has the setting at hand: it reads other settings of the s
 same class switches a region of another method with `self.use_amp`. A boolean option of the same
 file, such as `--fp16`, counts as well if the file reads it.
 
-Confidence is medium if another method of the same class opens the same region with the setting,
-and the file turns the setting off by default: a field, a parameter or an option. Such a program
-computes one method in half precision that should be in float32. Otherwise confidence is low, so
-that the finding is hidden by default: on code that was not seen before, the rule has reported
-nothing yet, so nobody knows how often it is right.
+Also finds a region in a function with a parameter for the setting (`use_amp`) that it never reads,
+where a caller gives it a value and another function of the file asks its own parameter of this name
+about the same region.
+
+Confidence is medium if the file turns the setting off by default (a field, a parameter or an
+option), in the case of such a parameter, and where another method of the same class opens the same
+region with the setting. Such a program computes a part in half precision that should be in float32.
+Otherwise confidence is low, so that the finding is hidden by default: on code that was not seen
+before, the rule has reported nothing yet, so nobody knows how often it is right.
 
 Not reported: regions with a float32 dtype or under a condition, functions that leave early or are
 called under a condition that reads the setting, regions whose dtype is a variable, and a region in

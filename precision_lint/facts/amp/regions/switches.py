@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from precision_lint.facts.amp.regions.autocast import AutocastCall, autocasts
 from precision_lint.facts.context import PythonFile
@@ -37,6 +38,7 @@ _SWITCH = regex(
 )
 _INVERSE = regex(r"(?:^|_)(?:no|not|disable[ds]?|without|skip)(?:_|$)", re.IGNORECASE)
 _HALF = frozenset({"torch.float16", "torch.half", "torch.bfloat16"})
+_MOST_FILES = 8
 _HOPS = 4
 """Variables and attributes that are followed from a condition to a setting."""
 
@@ -71,7 +73,8 @@ class Ignoring:
     """A region that is always on, and a switch that its function could ask.
 
     `off` is where the file turns the setting off by default, if the switch is a region of the same
-    class that has the same arguments: a program that starts like this has both.
+    class that has the same arguments: a program that starts like this has both. The same holds if
+    the function of the region has a parameter for the setting that it never reads.
     """
 
     made: AutocastCall
@@ -87,6 +90,10 @@ def ignoring(file: PythonFile) -> Iterator[Ignoring]:
         return
     own = (*switches(file), *_options(syntax, file))
     for made in always:
+        unread = _unread_parameter(made, own, syntax, file)
+        if unread is not None:
+            yield unread
+            continue
         found = next((one for one in own if _is_at_hand(one, made, syntax)), None)
         found = found or next(_elsewhere(made, syntax, file), None)
         if found is not None and not _is_decided(made, found, syntax):
@@ -157,6 +164,47 @@ def _paths(test: ast.expr, syntax: SyntaxTree, hops: int) -> Iterator[str]:
 def _is_switch(name: str) -> bool:
     """True for the name of a setting that turns half precision on."""
     return _SWITCH.search(name) is not None and _INVERSE.search(name) is None
+
+
+def _unread_parameter(
+    made: AutocastCall, own: tuple[Switch, ...], syntax: SyntaxTree, file: PythonFile
+) -> Ignoring | None:
+    """A region in a function that gets the setting and never reads it, though another one does."""
+    function = syntax.function(made.node)
+    if not isinstance(function, FunctionDefinition):
+        return None
+    for parameter, default in with_defaults(function.args):
+        name = parameter.arg
+        others = (
+            one
+            for one in own
+            if one.path == name
+            and syntax.function(one.node) is not function
+            and _has_same_arguments(made, one, syntax)
+        )
+        found = next(others, None) if _is_switch(name) else None
+        if found is None or syntax.reads(function, name) or _is_decided(made, found, syntax):
+            continue
+        if _is_given(name, function.name, syntax, file):
+            off = parameter if _is_false(default) else _off(name, syntax)
+            return Ignoring(made, found, off)
+    return None
+
+
+def _is_given(parameter: str, function: str, syntax: SyntaxTree, file: PythonFile) -> bool:
+    """True if a caller, in this file or another one, gives a parameter what may be off there."""
+    files = [syntax]
+    for path in islice(file.project.importing(file.text.path, function), _MOST_FILES):
+        other = file.project.module(path)
+        files += [] if other is None else [syntax_tree(other)]
+    return any(
+        keyword.arg == parameter
+        and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is True)
+        for each in files
+        for call in each.calls(function)
+        for keyword in call.keywords
+        if not any(parameter in ast.unparse(test) for test in _conditions(call, each))
+    )
 
 
 def _elsewhere(made: AutocastCall, syntax: SyntaxTree, file: PythonFile) -> Iterator[Switch]:
@@ -259,6 +307,10 @@ def _is_twin(made: AutocastCall, switch: Switch, syntax: SyntaxTree) -> bool:
     owner = enclosing_class(made.node, syntax)
     if owner is None or enclosing_class(switch.node, syntax) is not owner:
         return False
+    return _has_same_arguments(made, switch, syntax)
+
+
+def _has_same_arguments(made: AutocastCall, switch: Switch, syntax: SyntaxTree) -> bool:
     other = next((one for one in autocasts(syntax) if one.node is switch.node), None)
     return other is not None and _arguments(other) == _arguments(made)
 
