@@ -117,6 +117,7 @@ NAMES = {
     # Names of dtypes
     "precision_lint.facts.names.compared": "NeverEqual is_never_true never_equal",
     "precision_lint.facts.names.declared": "Text",
+    "precision_lint.facts.names.devices_compared": "NeverCuda devices_compared",
     "precision_lint.facts.names.keywords": "Keywords keywords_of",
     "precision_lint.facts.names.mapping": "Entry WrongEntry wrong_entries",
     "precision_lint.facts.names.texts": "texts",

@@ -175,6 +175,8 @@ from precision_lint.facts.names.compared import NeverEqual as NeverEqual
 from precision_lint.facts.names.compared import is_never_true as is_never_true
 from precision_lint.facts.names.compared import never_equal as never_equal
 from precision_lint.facts.names.declared import Text as Text
+from precision_lint.facts.names.devices_compared import NeverCuda as NeverCuda
+from precision_lint.facts.names.devices_compared import devices_compared as devices_compared
 from precision_lint.facts.names.keywords import Keywords as Keywords
 from precision_lint.facts.names.keywords import keywords_of as keywords_of
 from precision_lint.facts.names.mapping import Entry as Entry
