@@ -29,8 +29,9 @@ Finds:
 The dtype must be known: a literal, a setting with its value, a tensor that was cast; of ranges,
 only in files that name a half dtype. Not reported: ranges up to 256 in bfloat16 and 2048 in
 float16, integers, positions in float32, products in a region with `enabled=False`, `torch.outer`
-and `torch.einsum("i,j->ij", …)`, which autocast leaves alone, and timesteps that were divided
-before they are cast.
+and `torch.einsum("i,j->ij", …)`, which autocast leaves alone, timesteps that were divided
+before they are cast, timesteps between 0 and 1 (`torch.rand`) for FSDP, and angles of the rows and
+columns of an image (`meshgrid`).
 
 ## Why it hurts
 There is no error. bfloat16 represents all integers only up to 256, float16 up to 2048, and of those

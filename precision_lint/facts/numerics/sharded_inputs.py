@@ -8,7 +8,6 @@ outermost module (`cast_root_forward_inputs`, True by default), and so does FSDP
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cache, partial
 
@@ -25,15 +24,17 @@ from precision_lint.facts.dtypes.domain.values import Dtype, Tensor
 from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.numerics.positions import Position, half_dtype, name_of_timesteps
 from precision_lint.model.dtypes import BFLOAT16
-from precision_lint.source.python.bindings import enclosing_class, position_of
+from precision_lint.source.python.bindings import binding, enclosing_class, position_of
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import callee_name
-from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _FLOATING = frozenset({"float32", "float64", "complex64", "complex128"})
 _SWITCHES = ("cast_root_forward_inputs", "cast_forward_inputs")
-_RANDOM = r"=\s*(?:torch\.)?(?:rand|rand_like|sigmoid)\("
+_FRACTIONS = frozenset({"rand", "rand_like", "sigmoid", "uniform_"})
 """What makes numbers between 0 and 1, which a model may use as they are."""
+_HOPS = 6
+"""Variables and methods that are followed from an argument to what made it."""
 
 
 def sharded_inputs(file: PythonFile) -> Iterator[Position]:
@@ -90,5 +91,28 @@ def _computed_in(policy: ast.Call, file: PythonFile) -> Dtype | None:
 def _is_floating_timestep(given: Argument, file: PythonFile) -> bool:
     if not (isinstance(given.value, Tensor) and given.value.must_be(_FLOATING)):
         return False
-    name = name_of_timesteps(file.text[given.span], file)
-    return bool(name) and re.search(rf"\b{name}\s*{_RANDOM}", file.text.text) is None
+    node = file.node_at(given.span)
+    return (
+        bool(name_of_timesteps(file.text[given.span], file))
+        and isinstance(node, ast.expr)
+        and not _is_fraction(node, syntax_tree(file), _HOPS)
+    )
+
+
+def _is_fraction(node: ast.expr, syntax: SyntaxTree, hops: int) -> bool:
+    """True for what is drawn from, or runs over, the numbers between 0 and 1."""
+    values: list[ast.expr] = []
+    match node:
+        case ast.Name():
+            held = binding(node, syntax)
+            values = held if isinstance(held, list) else []
+        case ast.Subscript(value=owner):
+            values = [owner]
+        case ast.Call(args=[first, second, *_]) if callee_name(node) == "linspace":
+            bounds = [each.value for each in (first, second) if isinstance(each, ast.Constant)]
+            return len(bounds) == 2 and all(each in (0, 1) for each in bounds)
+        case ast.Call() if callee_name(node) in _FRACTIONS:
+            return True
+        case ast.Call(func=ast.Attribute(value=owner)):
+            values = [owner]
+    return hops > 0 and any(_is_fraction(value, syntax, hops - 1) for value in values)
