@@ -24,12 +24,13 @@ gets the parameters of another module (a head, a critic), alone or in a group of
 that are frozen as a whole, or in part if layers of another dtype may be added to them, which counts
 as well for what functions of other files do with the model; DeepSpeed, Megatron, Lightning, FSDP
 under Accelerate and others with float32 weights of their own (torch's own FSDP keeps the dtype of
-the weights that it shards, whatever its `MixedPrecision` says); optimizers that round
-stochastically or sum with compensation (one that is only imported, or that another branch makes
-instead, is not used for these weights); a learning rate of 1e-3 or more, which is also the default
-of torch, unless weights in float16 get `Adam`, `AdamW`, `NAdam`, `RAdam` or `RMSprop` with the
-`eps` of torch, which divides by zero; float16 weights with a scaler, which `unscale-fp16-gradients`
-reports.
+the weights that it shards, whatever its `MixedPrecision` says; whose FSDP it is, the imports and
+the calls say, and not what a variable is called); models that a helper casts to float32; optimizers
+that round stochastically or sum with compensation (one that is only imported, or that another
+branch makes instead, is not used for these weights); a learning rate of 1e-3 or more, which is also
+the default of torch, unless weights in float16 get `Adam`, `AdamW`, `NAdam`, `RAdam` or `RMSprop`
+with the `eps` of torch, which divides by zero; float16 weights with a scaler, which
+`unscale-fp16-gradients` reports.
 
 Confidence is low in programs with an Accelerator, or with a `Trainer` that gets the optimizer, if
 no command of the project starts them, or if the project names DeepSpeed or FSDP (a command with

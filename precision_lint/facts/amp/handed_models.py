@@ -27,7 +27,7 @@ from precision_lint.source.python.code import code_of
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition
-from precision_lint.source.python.syntax import callee_name, qualified
+from precision_lint.source.python.syntax import callee_name, dotted, qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _FREEZING = regex(
@@ -47,6 +47,8 @@ _CHANGING = regex(
     re.IGNORECASE,
 )
 """What trains something else than the weights as they are."""
+_FLOAT32 = regex(r"(?i)(?:\bfloat|float_?32|fp_?32)$")
+"""Names of float32."""
 
 Doing = Callable[[ParsedPython], frozenset[str]]
 """The names of the definitions of a file that do something to models."""
@@ -67,7 +69,11 @@ class Given:
 
 def may_be_changed_elsewhere(given: Given, file: PythonFile) -> bool:
     """True if code of another file may change the weights of a model that an optimizer gets."""
-    return _may_be(_changing, given, file)
+
+    def sharding(home: ParsedPython) -> frozenset[str]:
+        return frozenset() if shards_by_itself(home, file.project) else _sharding(home)
+
+    return any(_may_be(doing, given, file) for doing in (_changing, _widening, sharding))
 
 
 def may_freeze_elsewhere(given: Given, file: PythonFile) -> bool:
@@ -165,8 +171,38 @@ def _does(doing: Doing, definition: Definition, file: ParsedPython) -> bool:
 @fact
 def _changing(file: ParsedPython) -> frozenset[str]:
     """The names of the functions and classes of a file that change what is trained."""
-    own = frozenset() if shards_by_itself(file) else _with(SHARDING, _every(file), file)
-    return _with(_CHANGING, _every(file), file) | own
+    return _with(_CHANGING, _every(file), file)
+
+
+@fact
+def _sharding(file: ParsedPython) -> frozenset[str]:
+    """The names of those that have something of FSDP."""
+    return _with(SHARDING, _every(file), file)
+
+
+@fact
+def _widening(file: ParsedPython) -> frozenset[str]:
+    """The names of those that cast a module to float32 in its place: what such a cast gives is not
+    used, which makes no sense for a tensor.
+    """
+    syntax = syntax_tree(file)
+    return frozenset(
+        around.name
+        for node in file.nodes_of(ast.Expr)
+        if _widens(node.value)
+        for around in syntax.around(node)
+        if isinstance(around, Named)
+    )
+
+
+def _widens(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="float" | "double"), args=[]):
+            return True
+        case ast.Call(func=ast.Attribute(attr="to" | "type")):
+            given = (*node.args, *(each.value for each in node.keywords if each.arg == "dtype"))
+            return any(_FLOAT32.search(dotted(each) or "") for each in given)
+    return False
 
 
 @fact

@@ -161,7 +161,9 @@ def keeps_float32(file: PythonFile) -> bool:
     if any(_BACKEND.search(_ASKING.sub("", part)) for part in beside_optimizers(file)):
         return True
     beside = beside_unused_imports(file)
-    if not shards_by_itself(file) and any(SHARDING.search(_ASKING.sub("", one)) for one in beside):
+    if any(SHARDING.search(_ASKING.sub("", part)) for part in beside) and not shards_by_itself(
+        file, file.project
+    ):
         return True
     always_adapts = names_adapters(file) and may_always_adapt(file)
     if always_adapts and not (casts_after_adapters(file) or adds_by_calls_alone(file)):
