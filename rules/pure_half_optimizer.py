@@ -14,8 +14,10 @@ arguments, or a parser makes them (`HfArgumentParser`, `TrlParser`): then script
 comments that start the program say what is given, and the class what is not; the options of a
 command may choose the dtype as well (`torch.bfloat16 if training_args.bf16 else torch.float32`). It
 is not reported where all commands that start the program have DeepSpeed, FSDP or a configuration of
-Accelerate. The launcher `deepspeed` alone is none of these: a Trainer asks for its argument
-`deepspeed`.
+Accelerate; of the commands without these, the message names one. An option that hands DeepSpeed its
+configuration (`deepspeed=args.config if args.deepspeed else None`) counts where a command gives it,
+or where it is on by default. The launcher `deepspeed` alone is none of these: a Trainer asks for
+its argument `deepspeed`.
 
 Not reported: files with LoRA, PEFT or quantization (in their code, not in comments), unless a run
 that the project offers certainly leaves these out (`LoraConfig() if args.use_peft else None`, and
@@ -163,7 +165,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             f"`{update.optimizer}` updates weights in {update.dtype}"
             + (" on a GPU" if update.is_on_gpu else "")
             + ("" if update.by_default is None else " by default")
-            + ("" if update.rate is None else f" at a learning rate of {update.rate:g}"),
+            + ("" if update.rate is None else f" at a learning rate of {update.rate:g}")
+            + _run(update),
             confidence=_confidence(update, calls, file),
             why=_WHY[update.dtype],
             related=[*_places(update)],
@@ -175,6 +178,14 @@ def _divides_by_zero(update: HalfUpdate) -> bool:
     """True at whatever rate, unless the program chooses another `eps`."""
     is_given = "eps" in update.call.keywords
     return update.dtype == "float16" and update.optimizer in _DIVIDING and not is_given
+
+
+def _run(update: HalfUpdate) -> str:
+    """The command that starts a program without the backend that others give it."""
+    if not update.is_beside_backend or update.by_command is None:
+        return ""
+    place = update.by_command.place
+    return f" in the run that {place.path.name}:{place.start.row} starts"
 
 
 def _places(update: HalfUpdate) -> dict[Related, None]:

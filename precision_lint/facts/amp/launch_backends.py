@@ -7,6 +7,7 @@ import re
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 _BACKENDS = regex(
     r"(?i)--(?:use_)?(?:deepspeed|fsdp)(?![\w-])|--(?:fsdp_|zero)|config_file"
@@ -30,9 +31,15 @@ _OTHER_LAUNCHERS = regex(r"accelerate|torchrun")
 
 @fact
 def has_command_with_backend(file: PythonFile) -> bool:
-    """True if a comment or a docstring has a command with a backend."""
-    said = (found.group() for found in _IN_COMMENT.finditer(file.text.text))
-    return any(re.search(_NAMED, row) is not None for row in said)
+    """True if a comment or a docstring has a command with a backend; the call that declares the
+    option is none.
+    """
+    declared = [file.span_of(call) for call in syntax_tree(file).calls("add_argument")]
+    return any(
+        re.search(_NAMED, found.group()) is not None
+        and not any(span.start < found.end() and found.start() < span.end for span in declared)
+        for found in _IN_COMMENT.finditer(file.text.text)
+    )
 
 
 @fact

@@ -41,6 +41,7 @@ _FROM_FILE = regex(r"--config\w*(?:=.*)?", re.DOTALL)
 _FILE = regex(r".*\.(?:ya?ml|json)", re.DOTALL)
 _OF_SETTINGS = regex(r"conf|cfg|arg|setting|param|recipe|ya?ml|hp|opt", re.IGNORECASE)
 """Names of options that give a program more settings than are seen here; others give it data."""
+_ASKING_FOR_HELP = frozenset({"-h", "--help"})
 _STARTER = regex(r"\bpython[\d.]*\b|\btorchrun\b")
 _HANDED_ON = regex(r"[\"']?\$[{]?[@*][}]?[\"']?")
 """What a user adds: without it, the command is a run as well."""
@@ -151,7 +152,7 @@ def _is_plain(
 ) -> bool:
     """True for a command that certainly starts the program without a backend."""
     words = (*started.launcher, *started.words)
-    if any(_BACKEND.search(word.text) for word in words):
+    if any(_BACKEND.search(word.text) or word.text in _ASKING_FOR_HELP for word in words):
         return False
     given = [index for index in range(len(words)) if _may_give_settings(index, words)]
     if not all(with_files and _is_seen(index, words, part, file) for index in given):

@@ -180,6 +180,16 @@ def _trains(run: PlainRun, file: PythonFile) -> bool:
     return asked is not None and str(asked.value).lower() == "true"
 
 
+def starts_training(run: PlainRun, file: PythonFile) -> bool:
+    """False for a run that comes to no `trainer.train()` of the file, only to an evaluation."""
+    calls = [
+        call
+        for call in syntax_tree(file).calls("train")
+        if isinstance(call.func, ast.Attribute) and "rainer" in ast.unparse(call.func.value)
+    ]
+    return not calls or any(run.reaches(call) for call in calls)
+
+
 def _rate_of(value: object, library: str) -> float | None:
     if value is None:
         return ARGUMENTS[library]

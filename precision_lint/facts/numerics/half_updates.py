@@ -18,10 +18,7 @@ from precision_lint.facts.amp.adapted_modules import (
     beside_adapters,
     trains_beside_adapters,
 )
-from precision_lint.facts.amp.beside_optimizers import (
-    beside_optimizers,
-    beside_unused_imports,
-)
+from precision_lint.facts.amp.beside_optimizers import beside_unused_imports
 from precision_lint.facts.amp.handed_models import (
     Given,
     may_be_changed_elsewhere,
@@ -31,6 +28,7 @@ from precision_lint.facts.amp.handed_models import (
 from precision_lint.facts.amp.launch_backends import (
     has_command_with_backend,
     is_started_with_backend,
+    names_backend,
 )
 from precision_lint.facts.amp.module_paths import (
     is_widened,
@@ -45,11 +43,14 @@ from precision_lint.facts.amp.optional_adapters import (
     may_always_adapt,
     names_adapters,
 )
-from precision_lint.facts.amp.own_sharding import SHARDING, shards_by_itself
-from precision_lint.facts.amp.own_trainers import TRAINERS
+from precision_lint.facts.amp.optional_backends import (
+    names_own_backend,
+    runs_without_backend,
+)
+from precision_lint.facts.amp.own_trainers import TRAINERS, extends_trainer
 from precision_lint.facts.amp.parameter_groups import as_value, parameter_groups
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
-from precision_lint.facts.amp.trainer_setups import trainer_setups
+from precision_lint.facts.amp.trainer_setups import starts_training, trainer_setups
 from precision_lint.facts.amp.unused_optimizers import is_unused
 from precision_lint.facts.amp.weights_in_runs import ChosenDtype, chosen_in_runs
 from precision_lint.facts.context import PythonFile
@@ -100,15 +101,6 @@ _OWN_COPY = regex(
     re.IGNORECASE,
 )
 """What keeps float32 weights, rounds stochastically, or trains something else than the weights."""
-_BACKEND = regex(r"deepspeed|megatron|colossalai|fabric\b|lightning", re.IGNORECASE)
-"""Backends with float32 weights of their own."""
-_ASKING = regex(
-    r"\bis_(?:deepspeed|fsdp)\w*|\b(?:trainer|self)\.(?:deepspeed|is_fsdp)\w*(?!\w*\s*=(?!=))"
-    r"|\bdeepspeed(?:\.runtime)?\.zero\b|\bfrom deepspeed import zero\b"
-    r"|\bimport deepspeed(?![.\w])"
-)
-"""What only asks whether a backend is there, or what it did to parameters."""
-
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
 
@@ -135,6 +127,8 @@ class HalfUpdate:
     """The option whose default makes these weights half precision, where others may not be so."""
     by_command: Related | None = None
     """The command whose options do so."""
+    is_beside_backend: bool = False
+    """True if other commands may start a backend with float32 weights; this one does not."""
     may_be_other_half: bool = False
     """True if these weights are in the other half dtype in some runs."""
 
@@ -158,24 +152,22 @@ def keeps_float32(file: PythonFile) -> bool:
     What an optimizer does that the file may choose instead (`bf16_stochastic_round=True`) is not
     done by the others. A comment on LoRA makes no adapters.
     """
-    if any(_BACKEND.search(_ASKING.sub("", part)) for part in beside_optimizers(file)):
-        return True
-    beside = beside_unused_imports(file)
-    if any(SHARDING.search(_ASKING.sub("", part)) for part in beside) and not shards_by_itself(
-        file, file.project
-    ):
+    if names_own_backend(file) and not runs_without_backend(file):
         return True
     always_adapts = names_adapters(file) and may_always_adapt(file)
     if always_adapts and not (casts_after_adapters(file) or adds_by_calls_alone(file)):
         return True
-    return any(_OWN_COPY.search(part) for part in beside)
+    return any(_OWN_COPY.search(part) for part in beside_unused_imports(file))
 
 
 def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     """The optimizers of a file that update weights in half precision."""
-    for update in _half_updates(calls, file):
-        if keeps_float32(file):
-            return
+    if keeps_float32(file):
+        return
+    for each in _half_updates(calls, file):
+        update = _without_backend(each, file)
+        if update is None:
+            continue
         if has_adapters(file) and not (
             _are_cast_too(update, file) or _is_beside_adapters(update, calls, file)
         ):
@@ -183,6 +175,31 @@ def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate
         if not _is_partial(update, file):
             is_reached = not lacks_its_settings(file) and not _is_fallback(update.call, file)
             yield update if is_reached else replace(update, is_certain=False)
+
+
+def _without_backend(update: HalfUpdate, file: PythonFile) -> HalfUpdate | None:
+    """An update in the runs that start no backend, where others may start one.
+
+    One command of a script or a page is enough; it is certain without one if nothing in the project
+    names a backend. None if all commands have a backend.
+    """
+    is_trainer = update.call.name in TRAINERS or extends_trainer(update.call)
+    started = is_started_with_backend if is_trainer else has_command_with_backend
+    is_started = started(file)
+    if not is_started and not names_own_backend(file):
+        return update
+    node = file.node_at(update.call.span)
+    runs = [
+        run
+        for run in runs_without_backend(file)
+        if node is not None and run.reaches(node) and (not is_trainer or starts_training(run, file))
+    ]
+    shown = next((run.place for run in runs if run.is_shown), None)
+    if shown is not None:
+        return replace(update, by_command=update.by_command or shown, is_beside_backend=True)
+    if is_started or not runs:
+        return None
+    return replace(update, is_certain=update.is_certain and not names_backend(file))
 
 
 def _are_cast_too(update: HalfUpdate, file: PythonFile) -> bool:
@@ -237,7 +254,7 @@ def _is_fallback(call: Call, file: PythonFile) -> bool:
 def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     scaled = unscaler(calls, file) is not None
     for call in calls:
-        given = None if has_command_with_backend(file) else parameters_of(call)
+        given = parameters_of(call)
         if given is None or not _STOCK.fullmatch(call.function or "") or is_unused(call, file):
             continue
         groups = beside_adapters(parameter_groups(given, file), calls, file)
@@ -262,7 +279,7 @@ def _by_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate
             continue  # float16 weights raise with `fp16`
         weights = [setup.model.parameters]
         update = _update(setup.call, optimizer, weights, setup.rate, calls, file, setup.chosen)
-        if update is None or (is_started_with_backend(file) and not setup.is_shown):
+        if update is None:
             continue
         yield update if setup.is_offered else replace(update, is_certain=False)
 

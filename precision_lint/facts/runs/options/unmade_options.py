@@ -86,7 +86,7 @@ def unmade_options(file: ParsedPython, project: Recording) -> Iterator[UnmadeOpt
                 pass
             case _:
                 continue
-        made = _of_namespace(holder, file, project, _MOST_STEPS)
+        made = namespace_of(holder, file, project)
         if made is None or name in made.attributes or syntax.may_fail_on_purpose(node):
             continue
         is_seen = _is_new(holder, file, project) or stays_at_home(program) or is_in_sight(program)
@@ -94,10 +94,14 @@ def unmade_options(file: ParsedPython, project: Recording) -> Iterator[UnmadeOpt
             yield UnmadeOption(node, made)
 
 
+def namespace_of(holder: ast.expr, file: ParsedPython, project: Recording) -> Made | None:
+    """The options whose values a name or an expression holds; None if it may be something else."""
+    return _of_namespace(holder, file, project, _MOST_STEPS)
+
+
 def _of_namespace(
     holder: ast.expr, file: ParsedPython, project: Recording, steps: int
 ) -> Made | None:
-    """The options whose values a name or an expression holds; None if it may be something else."""
     syntax = syntax_tree(file)
     if steps == 0:
         return None
