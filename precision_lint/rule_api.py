@@ -113,6 +113,7 @@ NAMES = {
     "precision_lint.facts.amp.scaling.handed_scalers": "is_kept",
     "precision_lint.facts.amp.scaling.saving_calls": "scalers_of_callers",
     "precision_lint.facts.amp.scaling.unsaved_scalers": "UnsavedScaler unsaved_scalers",
+    "precision_lint.facts.amp.scaling.unscaled_accelerators": "unscaled_accelerators",
     "precision_lint.facts.amp.scaling.unscalers": "unscaler",
     # Names of dtypes
     "precision_lint.facts.names.compared": "NeverEqual is_never_true never_equal",

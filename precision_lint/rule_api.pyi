@@ -75,6 +75,9 @@ from precision_lint.facts.amp.scaling.scalers import conditions_around as condit
 from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler as makes_grad_scaler
 from precision_lint.facts.amp.scaling.unsaved_scalers import UnsavedScaler as UnsavedScaler
 from precision_lint.facts.amp.scaling.unsaved_scalers import unsaved_scalers as unsaved_scalers
+from precision_lint.facts.amp.scaling.unscaled_accelerators import (
+    unscaled_accelerators as unscaled_accelerators,
+)
 from precision_lint.facts.amp.scaling.unscalers import unscaler as unscaler
 from precision_lint.facts.amp.sharded_float16 import float16_shards as float16_shards
 from precision_lint.facts.amp.shared_pipelines import PipelineCast as PipelineCast

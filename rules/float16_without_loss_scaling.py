@@ -3,18 +3,20 @@
 ## What it does
 Finds a CUDA autocast region in float16, which is also its default dtype, in a function that calls
 `backward()` of a loss that is made in the region, or of what is made there, and steps an optimizer,
-in a file without any loss scaling: no GradScaler, DeepSpeed, Accelerate or Fabric. The region may
-be held by a variable or an attribute, or returned by a function of the file, or by one of another
-file: `with self.precision.region():`. Then no file of the program may scale losses. Where code
-chooses between dtypes, also in a function that returns one, a run counts that chooses float16: an
-option whose default or choices name it, a switch that is off by default, or a value in a
-configuration; for an option without choices, also a value that the program compares it with, or a
-program beside it that declares the same option. It does not count if the same option turns the
-region off. A region for `device.type` or `str(device)` is one for CUDA if all devices that it can
-be are written out, and CUDA is one of them, or if a caller gives such a device, also in another
-file. So is one whose class is in a variable that holds the class for CUDA, or a choice between it
-and that for the CPU. A region under `no_grad` computes no gradients and is fine. Tests are not
-reported, because their training results do not matter.
+in a file without any loss scaling: no GradScaler, DeepSpeed, Accelerate or Fabric; an Accelerator
+that certainly computes in full precision scales nothing (`mixed_precision="no"`, literally or in
+all commands, or none where Python alone starts it). The region may be held by a variable or an
+attribute, or returned by a function of the file, or by one of another file: `with
+self.precision.region():`. Then no file of the program may scale losses. Where code chooses between
+dtypes, also in a function that returns one, a run counts that chooses float16: an option whose
+default or choices name it, a switch that is off by default, or a value in a configuration; for an
+option without choices, also a value that the program compares it with, or a program beside it that
+declares the same option. It does not count if the same option turns the region off. A region for
+`device.type` or `str(device)` is one for CUDA if all devices that it can be are written out, and
+CUDA is one of them, or if a caller gives such a device, also in another file. So is one whose class
+is in a variable that holds the class for CUDA, or a choice between it and that for the CPU. A
+region under `no_grad` computes no gradients and is fine. Tests are not reported, because their
+training results do not matter.
 
 Also finds a model that FSDP computes in float16 (`MixedPrecision(param_dtype=torch.float16)` or
 `MixedPrecisionPolicy`, in all runs or with an option) and that an optimizer of the file gets,
@@ -59,7 +61,6 @@ There is no fix: the choice depends on the hardware.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -68,6 +69,7 @@ from precision_lint.rule_api import (
     Finding,
     PythonFile,
     RegionNode,
+    Related,
     Rule,
     Scope,
     Severity,
@@ -92,6 +94,7 @@ from precision_lint.rule_api import (
     records_no_gradients,
     regex,
     syntax_tree,
+    unscaled_accelerators,
 )
 
 RULE = Rule(
@@ -105,9 +108,9 @@ RULE = Rule(
     pitfalls=("C04",),
 )
 
-_SCALING = regex(
-    r"scaler|scale_loss|loss_scal|deepspeed|accelerat|fabric|lightning|set_autocast", re.IGNORECASE
-)
+_BY_OTHERS = r"scaler|scale_loss|loss_scal|deepspeed|fabric|lightning|set_autocast"
+_SCALING = regex(rf"(?i){_BY_OTHERS}|accelerat")
+_BESIDE_ACCELERATORS = regex(rf"(?i){_BY_OTHERS}")
 _OPTIMIZER = regex(r"(?i)(?:^|[._])(?:opt|\w*optim(?:izer)?\w*)$")
 _FLOAT16 = frozenset({"torch.float16", "torch.half"})
 _DEVICES = regex(r"cpu|cuda|device|gpu")
@@ -118,8 +121,12 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         return
     syntax = syntax_tree(file)
     yield from _on_the_host(file, syntax)
+    accelerated: tuple[Related, ...] = ()
     if _SCALING.search(file.text.text) and _SCALING.search(code_of(file)):
-        return
+        if _BESIDE_ACCELERATORS.search(code_of(file)) is None:
+            accelerated = unscaled_accelerators(file)
+        if not accelerated:
+            return
     yield from _sharded(file, syntax)
     trained: set[ast.AST] = set()
     for made, made_in, region, entering in _regions(file, syntax):
@@ -150,6 +157,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                 *options,
                 *([] if made_in is file else [place]),
                 file.related(file.span_of(backward), "the loss is not scaled"),
+                *accelerated,
             ],
         )
 
@@ -202,7 +210,7 @@ def _regions(
 def _is_scaled_elsewhere(file: PythonFile) -> bool:
     """True if another file that runs with this one may scale a loss."""
     path, project = file.text.path, file.project
-    scaling = project.python_sources_matching(f"(?i){_SCALING.pattern}".encode())
+    scaling = project.python_sources_matching(str(_SCALING.pattern).encode())
     return any(each != path and project.runs_with(each, path) for each in scaling)
 
 
@@ -281,12 +289,19 @@ def _training(function: ast.AST, region: RegionNode, syntax: SyntaxTree) -> ast.
     calls = [node for node in own_nodes(function) if isinstance(node, ast.Call)]
     if not any(map(_steps, calls)):
         return None
-    backward = [call for call in calls if callee_name(call) == "backward" and not call.args]
+    backward = [call for call in calls if _differentiates(call)]
     if isinstance(region, With):
         inside = set(ast.walk(region))
         made = holders_of_names(_bound_in(region), region, syntax)
-        backward = [call for call in backward if call in inside or reads_any(call.func, made)]
+        backward = [call for call in backward if call in inside or reads_any(call, made)]
     return min(backward, key=lambda call: call.lineno, default=None)
+
+
+def _differentiates(call: ast.Call) -> bool:
+    """True for `loss.backward()`, and for `accelerator.backward(loss)`."""
+    if callee_name(call) != "backward":
+        return False
+    return not call.args or "accelerator" in (dotted(call.func) or "")
 
 
 def _bound_in(region: ast.AST) -> set[str]:
