@@ -16,6 +16,7 @@ from precision_lint.facts.amp.optional_adapters import names_adapters, runs_with
 from precision_lint.facts.amp.own_sharding import SHARDING, shards_by_itself
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Origin
+from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.project.origin_nodes import origin_node
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
@@ -42,7 +43,7 @@ _ADDING = regex(
 """What may put layers into a model."""
 _CHANGING = regex(
     r"\.data\s*=|master_weight|main_param|fp32_param|stochastic|kahan|galore|hqq|lora|peft"
-    r"|adapter|load_in_[48]bit|quantization_config|deepspeed|megatron"
+    r"|(?:add|load|inject)_\w*adapter|load_in_[48]bit|quantization_config|deepspeed|megatron"
     r"|colossalai|fabric\b|lightning|accelerator\b",
     re.IGNORECASE,
 )
@@ -99,10 +100,10 @@ def _may_be(doing: Doing, given: Given, file: PythonFile) -> bool:
             return True
         node, home = found
         around = [each for each in syntax_tree(home).around(node) if isinstance(each, Definition)]
-        if any(_does(doing, each, home) for each in around[-1:]):
+        if any(_does(doing, each, home, file.project) for each in around[-1:]):
             return True
     return any(
-        _does(doing, definition, home)
+        _does(doing, definition, home, file.project)
         for call in syntax_tree(file).every_call
         if _takes_part(call, given, file)
         for definition, home in _called(call, file)
@@ -160,12 +161,25 @@ def _definitions(file: ParsedPython, name: str) -> list[Named]:
     return [each for each in _every(file) if each.name == name]
 
 
-def _does(doing: Doing, definition: Definition, file: ParsedPython) -> bool:
-    """True if the code of a definition, or what it calls in its file, does something."""
+def _does(doing: Doing, definition: Definition, file: ParsedPython, project: Recording) -> bool:
+    """True if the code of a definition does something, or what it calls in its file, or a function
+    or a class that it calls of another one.
+    """
+    calls = [each for each in walk(definition) if isinstance(each, ast.Call)]
     names = doing(file)
-    return definition.name in names or any(
-        callee_name(call) in names for call in walk(definition) if isinstance(call, ast.Call)
-    )
+    if definition.name in names or any(callee_name(call) in names for call in calls):
+        return True
+    return any(_is_imported(call, doing, file, project) for call in calls)
+
+
+def _is_imported(call: ast.Call, doing: Doing, file: ParsedPython, project: Recording) -> bool:
+    """True for a call of what a file imports from another one of the project that does it."""
+    if not isinstance(call.func, ast.Name):
+        return False
+    module, _, name = qualified(call.func, syntax_tree(file).names).rpartition(".")
+    path = project.locate(file.text.path, module) if module.strip(".") else None
+    home = None if path is None else project.module(path)
+    return home is not None and name in doing(home)
 
 
 @fact

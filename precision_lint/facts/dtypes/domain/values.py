@@ -5,6 +5,7 @@ Their order and their join are in `lattice`.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -449,7 +450,8 @@ def clauses_of(value: Value) -> frozenset[Clause]:
 def as_variable(value: Value) -> Value:
     """A tensor, a dtype or a given module, of which nothing but terms is known, as a variable.
 
-    `x.to(0)` is taken for a tensor, and may be a module.
+    `x.to(0)` is taken for a tensor, and may be a module. Of a tensor, terms that stand for a dtype
+    alone are those of its dtype, and not of the object: `copied.to(dtype=model.dtype)`.
     """
     match value:
         case (
@@ -459,9 +461,19 @@ def as_variable(value: Value) -> Value:
         ) if clauses and not dtypes:
             named = clauses - _ANONYMOUS
             terms = frozenset(one for clause in named for one in clause if not isinstance(one, str))
+            if isinstance(value, Tensor) and any(map(_is_of_dtype, terms)):
+                return value
             if named == {frozenset({term}) for term in terms}:
                 return Variable(terms, is_partial=named != clauses)
     return value
+
+
+def _is_of_dtype(term: Term) -> bool:
+    """True for what is read as `dtype` of an object."""
+    match term.steps:
+        case (*_, Step(kind="attribute", node=ast.Attribute(attr="dtype"))):
+            return True
+    return False
 
 
 def output_after(output: ModelOutput, step: Step) -> ModelOutput:

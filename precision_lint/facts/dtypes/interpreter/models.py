@@ -456,7 +456,9 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
     if name in sources.WEIGHTS:
         return replace(model.parameters, origin=model.parameters.origin or origin, scalar=False)
     if name == "dtype":
-        return replace(model.parameters.dtype(), origin=origin)
+        weights = model.parameters.dtype()
+        is_chosen = weights.origin is not None and weights.origin.kind == "dtype"
+        return weights if is_chosen else replace(weights, origin=origin)
     if name in sources.PLAIN_ATTRIBUTES or name == "generate":  # a method that gives token ids
         return UNKNOWN
     if sources.BESIDE_MODULES.search(name):
