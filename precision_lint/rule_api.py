@@ -73,7 +73,8 @@ NAMES = {
         "follows is_on keeps_copies optimized position without_copies"
     ),
     "precision_lint.facts.amp.regions.autocast": (
-        "AutocastCall RegionNode autocast_call autocasts multiplied records_no_gradients "
+        "WITHOUT_GRADIENTS AutocastCall RegionNode autocast_call autocasts multiplied "
+        "records_no_gradients "
         "region_of regions_around"
     ),
     "precision_lint.facts.amp.scaling.bfloat16_scaling": (
@@ -86,6 +87,7 @@ NAMES = {
     "precision_lint.facts.amp.regions.chosen": "options_for",
     "precision_lint.facts.amp.regions.devices": "Device DeviceKind device_of",
     "precision_lint.facts.amp.regions.dropped": "dropped",
+    "precision_lint.facts.amp.regions.gradients_off": "gradients_are_off",
     "precision_lint.facts.amp.regions.entered": "entered",
     "precision_lint.facts.amp.regions.entered_elsewhere": "EnteredElsewhere entered_elsewhere",
     "precision_lint.facts.amp.scaling.idle_scalers": "is_tested",

@@ -25,6 +25,7 @@ from precision_lint.facts.amp.missing_names import MissingName as MissingName
 from precision_lint.facts.amp.missing_names import missing_names as missing_names
 from precision_lint.facts.amp.quantized_loads import QuantizedLoad as QuantizedLoad
 from precision_lint.facts.amp.quantized_loads import quantized_load as quantized_load
+from precision_lint.facts.amp.regions.autocast import WITHOUT_GRADIENTS as WITHOUT_GRADIENTS
 from precision_lint.facts.amp.regions.autocast import AutocastCall as AutocastCall
 from precision_lint.facts.amp.regions.autocast import RegionNode as RegionNode
 from precision_lint.facts.amp.regions.autocast import autocast_call as autocast_call
@@ -50,6 +51,7 @@ from precision_lint.facts.amp.regions.entered_elsewhere import EnteredElsewhere 
 from precision_lint.facts.amp.regions.entered_elsewhere import (
     entered_elsewhere as entered_elsewhere,
 )
+from precision_lint.facts.amp.regions.gradients_off import gradients_are_off as gradients_are_off
 from precision_lint.facts.amp.regions.half_regions import (
     may_train_under_autocast as may_train_under_autocast,
 )

@@ -6,7 +6,9 @@ the bare call of a function or method of the project that does nothing but retur
 that holds one and is not read again, a `yield torch.autocast(...)` in a function under
 `@contextmanager`, and `with a and b:`, which enters only one of the two. A context that is
 returned, passed on, stored in an attribute or given to an `ExitStack` may be entered elsewhere and
-is not reported.
+is not reported. Nor is a `no_grad` or `inference_mode` that is not entered, where the code around
+it is under one, or where all that the block calls are functions of the project that have a
+`no_grad` of their own, or call `backward`.
 
 ## Why it hurts
 Creating a context does nothing; `with` enables it. Everything runs in full precision, slower and
@@ -43,6 +45,7 @@ from itertools import pairwise
 
 from precision_lint.fixers import blocks
 from precision_lint.rule_api import (
+    WITHOUT_GRADIENTS,
     Applicability,
     Confidence,
     Edit,
@@ -54,10 +57,13 @@ from precision_lint.rule_api import (
     Severity,
     Span,
     SyntaxTree,
+    With,
     autocast_call,
     autocasts,
     callee_name,
     dropped,
+    gradients_are_off,
+    innermost_name,
     qualified,
     syntax_tree,
 )
@@ -201,6 +207,10 @@ def _chosen(choice: ast.BoolOp, file: PythonFile, syntax: SyntaxTree) -> Iterato
     lost = [node for node in contexts if node is not choice.values[-1 if is_and else 0]]
     if not lost or (not is_and and choice.values[0] not in contexts):
         return
+    if all(innermost_name(node) in WITHOUT_GRADIENTS for node in lost):
+        block = next(each for each in syntax.around(choice) if isinstance(each, With))
+        if gradients_are_off(block, file):
+            return
     texts = " and ".join(f"`{file.text[file.span_of(node)]}`" for node in lost)
     operator, which = ("and", "last") if is_and else ("or", "first")
     yield _finding(
