@@ -21,18 +21,19 @@ its argument `deepspeed`.
 
 Not reported: files with LoRA, PEFT or quantization (in their code, not in comments), unless a run
 that the project offers certainly leaves these out (`LoraConfig() if args.use_peft else None`, and
-no command has `--use_peft`), the model is cast when the adapters have been added, or the optimizer
-gets the parameters of another module (a head, a critic), alone or in a group of their own; models
-that are frozen as a whole, or in part if layers of another dtype may be added to them, which counts
-as well for what functions of other files do with the model; DeepSpeed, Megatron, Lightning, FSDP
-under Accelerate and others with float32 weights of their own (torch's own FSDP keeps the dtype of
-the weights that it shards, whatever its `MixedPrecision` says; whose FSDP it is, the imports and
-the calls say, and not what a variable is called); models that a helper casts to float32; optimizers
-that round stochastically or sum with compensation (one that is only imported, or that another
-branch makes instead, is not used for these weights); a learning rate of 1e-3 or more, which is also
-the default of torch, unless weights in float16 get `Adam`, `AdamW`, `NAdam`, `RAdam` or `RMSprop`
-with the `eps` of torch, which divides by zero; float16 weights with a scaler, which
-`unscale-fp16-gradients` reports.
+no command has `--use_peft`), PEFT leaves the adapters in the dtype of the model (pinned below 0.12,
+or `autocast_adapter_dtype=False`), the model is cast when the adapters have been added, or the
+optimizer gets the parameters of another module (a head, a critic), alone or in a group of their
+own; models that are frozen as a whole, or in part if layers of another dtype may be added to them,
+which counts as well for what functions of other files do with the model; DeepSpeed, Megatron,
+Lightning, FSDP under Accelerate and others with float32 weights of their own (torch's own FSDP
+keeps the dtype of the weights that it shards, whatever its `MixedPrecision` says; whose FSDP it is,
+the imports and the calls say, and not what a variable is called); models that a helper casts to
+float32; optimizers that round stochastically or sum with compensation (one that is only imported,
+or that another branch makes instead, is not used for these weights); a learning rate of 1e-3 or
+more, which is also the default of torch, unless weights in float16 get `Adam`, `AdamW`, `NAdam`,
+`RAdam` or `RMSprop` with the `eps` of torch, which divides by zero; float16 weights with a scaler,
+which `unscale-fp16-gradients` reports.
 
 Confidence is low in programs with an Accelerator, or with a `Trainer` that gets the optimizer, if
 no command of the project starts them, or if the project names DeepSpeed or FSDP (a command with
@@ -190,7 +191,7 @@ def _run(update: HalfUpdate) -> str:
 
 def _places(update: HalfUpdate) -> dict[Related, None]:
     """Where the dtype is chosen, the option or the command that does so, the calls in between."""
-    choices = filter(None, (update.by_default, update.by_command))
+    choices = filter(None, (update.by_default, update.by_command, update.adapter))
     route = (site.related for site in update.origin.route)
     return dict.fromkeys((update.origin.related, *choices, *route))
 

@@ -1,6 +1,8 @@
 """The modules that a file adds adapters to, where the dtype flow sees each call that does so.
 
-PEFT freezes such a module and makes its adapters float32. What is trained beside it may be in half
+PEFT freezes such a module and makes its adapters float32, but for releases before 0.12 and where an
+argument turns that off (`autocast_adapter_dtype=False`): the flow then says that they have the
+dtype of the module. What is trained beside it may be in half
 precision for all that: in one function, a module that has no call in common with it that made it
 (see `kin`); in others, one that another call casts.
 """
@@ -12,7 +14,9 @@ from collections.abc import Iterator, Sequence
 
 from precision_lint.facts.amp.module_paths import takes_part
 from precision_lint.facts.amp.optional_adapters import adapting, names_adapters
+from precision_lint.facts.amp.optional_places import is_left_out
 from precision_lint.facts.amp.parameter_groups import ParameterGroup, parameter_groups
+from precision_lint.facts.amp.plain_runs import PlainRun, plain_runs
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Argument, Call
 from precision_lint.facts.dtypes.domain.kin import kin_of
@@ -41,6 +45,25 @@ def adds_by_calls_alone(file: PythonFile) -> bool:
     What the flow says of these calls decides.
     """
     return names_adapters(file) and all(_is_of_call(each, file) for each in adapting(file))
+
+
+def takes_dtype_of_model(adapter: Origin, file: PythonFile) -> bool:
+    """True for adapters that a call of PEFT certainly leaves in the dtype of the model, where no
+    other place of the file adds some or quantizes in all runs.
+    """
+    name = file.node_at(adapter.span) if adapter.source.path == file.text.path else None
+    call = None if name is None else syntax_tree(file).parent(name)
+    is_adding = call is not None and _is_adding(call, file)
+    return is_adding and (adds_by_calls_alone(file) or bool(runs_adding_by_calls(file)))
+
+
+@fact
+def runs_adding_by_calls(file: PythonFile) -> tuple[PlainRun, ...]:
+    """The plain runs that come to no other place which may add adapters or quantize."""
+    others = [each for each in adapting(file) if not _is_of_call(each, file)]
+    return tuple(
+        run for run in plain_runs(file) if all(is_left_out(each, run, file) for each in others)
+    )
 
 
 def trains_beside_adapters(given: Argument, calls: Sequence[Call], file: PythonFile) -> bool:

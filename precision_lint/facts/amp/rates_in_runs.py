@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from precision_lint.facts.amp.adapted_modules import runs_adding_by_calls
 from precision_lint.facts.amp.optional_adapters import runs_without_adapters
 from precision_lint.facts.amp.plain_runs import PlainRun
 from precision_lint.facts.context import PythonFile
@@ -22,7 +23,8 @@ def rate_in_runs(node: ast.expr | None, file: PythonFile) -> float | None:
     """
     if node is None:
         return None
-    runs = [run for run in runs_without_adapters(file) if run.reaches(node)]
+    every = runs_without_adapters(file) or runs_adding_by_calls(file)
+    runs = [run for run in every if run.reaches(node)]
     given = [*_given_to_record(node, file)] or [(node, None)]
     rates = [_rate(each, run, code) for run in runs for each, code in given]
     known = [rate for rate in rates if rate is not None]

@@ -16,6 +16,8 @@ from precision_lint.facts.amp.adapted_modules import (
     ADDING,
     adds_by_calls_alone,
     beside_adapters,
+    runs_adding_by_calls,
+    takes_dtype_of_model,
     trains_beside_adapters,
 )
 from precision_lint.facts.amp.beside_optimizers import beside_unused_imports
@@ -127,6 +129,8 @@ class HalfUpdate:
     """The option whose default makes these weights half precision, where others may not be so."""
     by_command: Related | None = None
     """The command whose options do so."""
+    adapter: Related | None = None
+    """Where adapters are added that take on the dtype of the model: these are trained alone."""
     is_beside_backend: bool = False
     """True if other commands may start a backend with float32 weights; this one does not."""
     may_be_other_half: bool = False
@@ -155,7 +159,9 @@ def keeps_float32(file: PythonFile) -> bool:
     if names_own_backend(file) and not runs_without_backend(file):
         return True
     always_adapts = names_adapters(file) and may_always_adapt(file)
-    if always_adapts and not (casts_after_adapters(file) or adds_by_calls_alone(file)):
+    if always_adapts and not (
+        casts_after_adapters(file) or adds_by_calls_alone(file) or runs_adding_by_calls(file)
+    ):
         return True
     return any(_OWN_COPY.search(part) for part in beside_unused_imports(file))
 
@@ -168,10 +174,12 @@ def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate
         update = _without_backend(each, file)
         if update is None:
             continue
-        if has_adapters(file) and not (
-            _are_cast_too(update, file) or _is_beside_adapters(update, calls, file)
-        ):
-            continue
+        if has_adapters(file):
+            adapter = _adapter(update, calls, file)
+            is_beside = _are_cast_too(update, file) or _is_beside_adapters(update, calls, file)
+            if adapter is None and not is_beside:
+                continue
+            update = update if adapter is None else _with_adapter(update, adapter, file)
         if not _is_partial(update, file):
             is_reached = not lacks_its_settings(file) and not _is_fallback(update.call, file)
             yield update if is_reached else replace(update, is_certain=False)
@@ -200,6 +208,26 @@ def _without_backend(update: HalfUpdate, file: PythonFile) -> HalfUpdate | None:
     if is_started or not runs:
         return None
     return replace(update, is_certain=update.is_certain and not names_backend(file))
+
+
+def _adapter(update: HalfUpdate, calls: Sequence[Call], file: PythonFile) -> Related | None:
+    """Where PEFT adds adapters in the dtype of these weights."""
+    added = (model.adapter for model in _models(update.origin, calls))
+    return next(
+        (each.related for each in added if each is not None and takes_dtype_of_model(each, file)),
+        None,
+    )
+
+
+def _with_adapter(update: HalfUpdate, adapter: Related, file: PythonFile) -> HalfUpdate:
+    """An update of adapters, in a run that does not quantize the model if others may do so."""
+    found = replace(update, adapter=adapter)
+    if adds_by_calls_alone(file):
+        return found
+    places = [run.place for run in runs_adding_by_calls(file) if run.is_shown]
+    if not places:
+        return replace(found, is_certain=False)
+    return replace(found, by_command=found.by_command or places[0])
 
 
 def _are_cast_too(update: HalfUpdate, file: PythonFile) -> bool:
@@ -299,7 +327,7 @@ def _update(
         return None
     dtypes = frozenset[str]().union(*(one.dtypes for one in weights))
     origin = origins[0]
-    if not dtypes & _HALF or origin is None or _is_changed(origin, calls):
+    if not dtypes & _HALF or origin is None or _is_changed(origin, calls, file):
         return None
     found = HalfUpdate(
         call,
@@ -382,9 +410,13 @@ def _in_a_run(
     return HalfUpdate(call, call.name, BFLOAT16, origin, rate, is_loaded, is_certain=True)
 
 
-def _is_changed(origin: Origin, calls: Sequence[Call]) -> bool:
-    """True if some of these weights are cast to float32, or layers are added to the model."""
-    return any(model.is_widened or model.adapter is not None for model in _models(origin, calls))
+def _is_changed(origin: Origin, calls: Sequence[Call], file: PythonFile) -> bool:
+    """True if some of these weights are cast to float32, or layers of another dtype are added."""
+    return any(
+        model.is_widened
+        or (model.adapter is not None and not takes_dtype_of_model(model.adapter, file))
+        for model in _models(origin, calls)
+    )
 
 
 def _is_loaded(origin: Origin, calls: Sequence[Call]) -> bool:
