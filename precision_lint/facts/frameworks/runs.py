@@ -53,6 +53,7 @@ from precision_lint.facts.runs.formats.lightning_cli import CLI, readings_of_cli
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.readers.composed_keys import composer_of, reads_keys
 from precision_lint.facts.runs.readers.composing_programs import composing_folders
 from precision_lint.facts.runs.readers.given_in_calls import giving_by_path, programs_with
 from precision_lint.facts.runs.readers.giving_commands import given, given_beside
@@ -385,8 +386,7 @@ class _Linker:
             yield replace(reading, is_by_keys=False, read_by=program)
             return
         if not framework.reach:
-            is_by_keys = reading.is_by_keys and not self.is_named(file, framework)
-            yield replace(reading, is_by_keys=is_by_keys)
+            yield self.of_program(reading)
             return
         if is_written_by_tool(file.text.path):
             return  # it says what a run had, and starts none
@@ -413,6 +413,16 @@ class _Linker:
         framework = any_of_family(framework, named)
         is_unread = parsed == knowing and is_left_unread(reading, knowing, self.project)
         yield replace(reading, framework=framework, is_by_keys=is_by_keys, is_unread=is_unread)
+
+    def of_program(self, reading: EffectiveConfig) -> EffectiveConfig:
+        """The file of a framework that is a program itself, which the project may have."""
+        if not reading.is_by_keys or self.is_named(reading.file, reading.framework):
+            return replace(reading, is_by_keys=False)
+        composer = composer_of(reading, self.project)
+        if composer is None:
+            return reading
+        program, word = composer.program, composer.word
+        return replace(reading, is_by_keys=False, read_by=program, chosen_by=word)
 
     def confirmed(self, reading: EffectiveConfig) -> EffectiveConfig:
         """A section that only its keys give to a framework, if a program makes an object of it."""
@@ -571,7 +581,9 @@ class _Linker:
             section = source.section_name
             if section is not None:
                 slugs = {one.slug for one in kin}
-                is_by_keys = not any(one.framework.slug in slugs for one in called or ())
+                is_given = any(one.framework.slug in slugs for one in called or ())
+                is_own = called is not None and reads_keys(path, reading, self.project)
+                is_by_keys = not (is_given or is_own)
                 words = OverrideSource(file, framework, started.words, started, section=section)
                 whole = EffectiveConfig(framework, words, fallbacks=(reading,), unless=unless)
                 yield replace(whole, is_by_keys=is_by_keys)

@@ -78,6 +78,13 @@ _OF_WEIGHTS = regex(
     rf"4bit_quant_(?:type|storage)$|^{_BITS}_(?:models?|modules?|layers)$", re.IGNORECASE
 )
 """Names of the type of quantized weights, and of what is loaded in a type: any text is a choice."""
+_OF_QUANTIZING = regex(
+    r"(?:^|_)(?:[48]_?bits?|int[48]|qlora|quantization|nested_quant)$",
+    re.IGNORECASE,
+)
+"""Names of what quantizes weights: `use_8bit`, `qlora`."""
+_OF_WIDTHS = regex(r"(?:^|_)quantization_bits?$|^[wq]?bits$", re.IGNORECASE)
+_WIDTHS = frozenset({2, 3, 4, 8})
 _OF_SHARDS = regex(r"(?:^|_)(?:mp_policy|(?:fsdp_)?policy_mp|fsdp_mp)$", re.IGNORECASE)
 """Names of the mixed precision of FSDP, which a dtype or null says."""
 _PLACE = regex(r"(?:path|dir|file|folder|name|url|repo)s?$", re.IGNORECASE)
@@ -198,6 +205,8 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
         return True
     if isinstance(value, str | None) and _OF_WEIGHTS.search(name.replace("-", "_")):
         return True
+    if _is_of_quantizing(name.replace("-", "_"), value):
+        return True
     if isinstance(value, str | None) and _OF_SHARDS.search(name.replace("-", "_")):
         return value is None or _CHOICE.fullmatch(value) is not None
     if name in _OF_SCALE and isinstance(value, int):
@@ -221,6 +230,19 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
             is_choice = _CHOICE.fullmatch(value) and not value.replace(".", "").isdecimal()
             is_choice = is_choice and _FILE.search(value) is None
             return bool(is_choice) and value.lower() not in _OF_DATA
+    return False
+
+
+def _is_of_quantizing(name: str, value: object) -> bool:
+    """True for what switches quantized weights on, names how they are made, or how wide."""
+    match value:
+        case None | bool():
+            return _OF_QUANTIZING.search(name) is not None
+        case int():
+            return value in _WIDTHS and _OF_WIDTHS.search(name) is not None
+        case str():
+            is_choice = _CHOICE.fullmatch(value) and _FILE.search(value) is None
+            return bool(is_choice) and _OF_QUANTIZING.search(name) is not None
     return False
 
 

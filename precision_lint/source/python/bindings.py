@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from precision_lint.source.python.statements import FunctionDefinition, Loop
 from precision_lint.source.python.syntax import (
+    last_name,
     parameters,
     positional_parameters,
     with_defaults,
@@ -121,6 +122,15 @@ def position_of(node: ast.AST) -> tuple[int, int]:
 def share_a_loop(one: ast.AST, other: ast.AST, syntax: SyntaxTree) -> bool:
     loops = {each for each in syntax.around(one) if isinstance(each, Loop)}
     return any(each in loops for each in syntax.around(other))
+
+
+def given_by_position(function: FunctionDefinition, syntax: SyntaxTree) -> list[str]:
+    """The parameters that a call gives by position."""
+    is_method = isinstance(syntax.parent(function), ast.ClassDef)
+    is_bound = is_method and not any(
+        last_name(each) == "staticmethod" for each in function.decorator_list
+    )
+    return [each.arg for each in positional_parameters(function.args)][is_bound:]
 
 
 def enclosing_class(node: ast.AST, syntax: SyntaxTree) -> ast.ClassDef | None:

@@ -211,7 +211,7 @@ def test_they_are_listed_where_they_are_not_followed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parser", "user", "said"),
     [
-        ("testing_utils.py", "", "listed"),
+        ("testing_utils.py", "", "uncalled"),
         ("testing_utils.py", "test_infer.py", "listed"),
         ("testing_utils.py", "tests/infer.py", "listed"),
         ("testing_utils.py", "benchmarks/infer.py", "followed"),
@@ -225,7 +225,9 @@ def test_the_options_of_tests_and_benchmarks(
     code = USER.replace("testing_utils", module)
     out = explained(tmp_path, {parser: PARSER} | ({user: code} if user else {}))
     row = f"{parser}:5"
-    if said == "listed":
+    if said == "uncalled":
+        assert f'not read in the project: "--dtype" ({row}); nothing calls parse' in out
+    elif said == "listed":
         assert f'not understood: "--dtype" ({row})' in out
         assert "by default" not in out
     else:

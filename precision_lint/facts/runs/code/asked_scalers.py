@@ -12,12 +12,12 @@ from itertools import islice
 from typing import TypeAlias
 
 from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler
+from precision_lint.source.python.bindings import given_by_position
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
     named_parameters,
-    positional_parameters,
     qualified,
 )
 from precision_lint.source.python.syntax_tree import Scope, syntax_tree
@@ -82,8 +82,7 @@ def _parameter(
     if isinstance(parent, ast.keyword):
         names = [each.arg for each in named_parameters(function.args)]
         return parent.arg if parent.arg in names and parent.arg is not None else ""
-    is_method = isinstance(syntax_tree(home).parent(function), ast.ClassDef)
-    names = [each.arg for each in positional_parameters(function.args)][is_method:]
+    names = given_by_position(function, syntax_tree(home))
     before = call.args[: call.args.index(read)] if read in call.args else []
     if any(isinstance(each, ast.Starred) for each in before) or len(before) >= len(names):
         return ""

@@ -83,7 +83,7 @@ from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
-from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.bindings import enclosing_class, given_by_position
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -93,7 +93,6 @@ from precision_lint.source.python.syntax import (
     dotted,
     last_name,
     named_parameters,
-    positional_parameters,
     qualified,
 )
 from precision_lint.source.python.syntax_tree import Scope, syntax_tree
@@ -641,9 +640,8 @@ class _Flow:
         """
         names = set()
         for file, function in self._defining(name):
-            is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
-            parameters = positional_parameters(function.args)[is_method:]
-            names.add(parameters[at].arg if at < len(parameters) else "")
+            parameters = given_by_position(function, syntax_tree(file))
+            names.add(parameters[at] if at < len(parameters) else "")
         is_clear = len(names) == 1 and not any(isinstance(each, ast.Starred) for each in call.args)
         return names.pop() or at if is_clear else at
 
@@ -657,8 +655,7 @@ class _Flow:
         if isinstance(argument, str):
             yield from self._parameter(argument, function, file, call)
             return
-        is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
-        names = [each.arg for each in positional_parameters(function.args)][is_method:]
+        names = given_by_position(function, syntax_tree(file))
         if argument < len(names):
             yield from self._parameter(names[argument], function, file, call)
 

@@ -14,14 +14,13 @@ from precision_lint.facts.runs.code.ways import definitions, key_of_holder, spre
 from precision_lint.facts.settings.declarations import SETTINGS_CLASS
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
-from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.bindings import enclosing_class, given_by_position
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, own_nodes
 from precision_lint.source.python.syntax import (
     callee_name,
     last_name,
     named_parameters,
-    positional_parameters,
 )
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -134,11 +133,11 @@ class Holders:
         self, parameter: ast.arg, function: FunctionDefinition, file: ParsedPython, hops: int
     ) -> Holder:
         """What calls give to a parameter."""
-        name, is_method = function.name, False
+        name = function.name
         match syntax_tree(file).parent(function):
-            case ast.ClassDef(name=owner):
-                name, is_method = owner if name == "__init__" else name, True
-        names = [each.arg for each in positional_parameters(function.args)][is_method:]
+            case ast.ClassDef(name=owner) if name == "__init__":
+                name = owner
+        names = given_by_position(function, syntax_tree(file))
         index = names.index(parameter.arg) if parameter.arg in names else len(names)
         found, count = _NONE, 0
         for caller in self.files(name):

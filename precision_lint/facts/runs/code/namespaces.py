@@ -28,6 +28,7 @@ from precision_lint.facts.runs.interpreter.program import (
 )
 from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
+from precision_lint.source.python.bindings import given_by_position
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import last_name, named_parameters, positional_parameters
@@ -339,8 +340,7 @@ def _parameters(
     name = last_name(call.func)
     for home in program.mentioning(name) if name not in RECORDING else ():
         for function in definitions(home).get(name, ()):
-            is_method = isinstance(syntax_tree(home).parent(function), ast.ClassDef)
-            taken = [each.arg for each in positional_parameters(function.args)][is_method:]
+            taken = given_by_position(function, syntax_tree(home))
             given = [*zip(taken, call.args, strict=False)]
             known = {each.arg for each in named_parameters(function.args)}
             given += [(each.arg, each.value) for each in call.keywords if each.arg in known]

@@ -21,7 +21,6 @@ from precision_lint.facts.runs.code.table_uses import (
     SAME_METHODS,
     TEXTS,
     called,
-    given_by_position,
     hands_on_all,
     is_general,
     is_of_library,
@@ -37,7 +36,7 @@ from precision_lint.facts.runs.code.ways import (
 )
 from precision_lint.facts.runs.written.key_paths import MOST_LEAD, At, is_start
 from precision_lint.facts.runs.written.loads import may_mean, names_said
-from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.bindings import enclosing_class, given_by_position
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
@@ -251,7 +250,7 @@ class SectionFlow(SectionHolders):
             self.hold(call, file, at)
             return
         for home, function in functions:
-            names = given_by_position(function, home)
+            names = given_by_position(function, syntax_tree(home))
             match argument:
                 case _ if hands_on_all(function, home):
                     self._end(at)
@@ -394,7 +393,7 @@ def _asked_of(call: ast.Call, function: FunctionDefinition, file: ParsedPython) 
     given = {each.arg for each in call.keywords}
     if sum(each.arg is None for each in call.keywords) > 1:
         return
-    names = given_by_position(function, file)[len(call.args) :]
+    names = given_by_position(function, syntax_tree(file))[len(call.args) :]
     own = positional_parameters(function.args)
     last = len(own) - len(function.args.defaults)
     needed = {each.arg for each in own[:last]}

@@ -17,7 +17,6 @@ from precision_lint.source.python.syntax import (
     dotted,
     last_name,
     named_parameters,
-    positional_parameters,
     qualified,
 )
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -119,15 +118,6 @@ def _of_loop(name: ast.Name, file: ParsedPython) -> Iterator[str | None]:
                 yield str(each.value) if is_text and isinstance(each, ast.Constant) else None
         case _:
             yield None
-
-
-def given_by_position(function: FunctionDefinition, file: ParsedPython) -> list[str]:
-    """The parameters that a call gives by position."""
-    is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
-    is_bound = is_method and not any(
-        last_name(each) == "staticmethod" for each in function.decorator_list
-    )
-    return [each.arg for each in positional_parameters(function.args)][is_bound:]
 
 
 def hands_on_all(function: FunctionDefinition, file: ParsedPython) -> bool:

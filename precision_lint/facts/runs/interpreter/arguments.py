@@ -14,6 +14,7 @@ from precision_lint.facts.runs.interpreter.places import MAX_CALLS, Evaluation, 
 from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.interpreter.started import offered, started
 from precision_lint.facts.settings import holds_settings
+from precision_lint.source.python.bindings import given_by_position
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
@@ -53,7 +54,8 @@ class Arguments:
         rest = function.args.kwarg is not None and function.args.kwarg.arg == name
         if name not in names and not rest:
             return None
-        position = -1 if rest else names.index(name) - is_method
+        taken = given_by_position(function, at.syntax)
+        position = taken.index(name) if name in taken else -1
         found = (
             (file, call)
             for file, call in self._evaluation.program.calls_of(called, at.file)

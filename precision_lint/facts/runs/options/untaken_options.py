@@ -6,14 +6,18 @@ A program has them although no command of the project starts it: who does gets t
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Set
 from pathlib import Path
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, typed
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.project.uncalled import CALLED_BY_OTHERS
 from precision_lint.facts.runs.code.made_classes import gives, is_made, is_used, making_method
+from precision_lint.facts.runs.code.ways import key_of_holder
 from precision_lint.facts.runs.readers.loaded_modules import module_takers
 from precision_lint.facts.runs.written.understood import Written
+from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.constants import (
     is_plain,
     kept_in_tables,
@@ -25,17 +29,22 @@ from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import (
     is_of_loss_scale,
     is_setting_of_precision,
+    may_choose_precision,
     offers_precision,
 )
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Span
+from precision_lint.model.memo import fact
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import callee_name, last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
+_OF_METHODS = frozenset({"staticmethod", "classmethod"})
 _DEFAULTS = frozenset({"default", "default_factory", "factory"})
 _NO_DEFAULT = "it has no default"
 _SET = "it is set in"
@@ -44,6 +53,9 @@ _READERS = "whose readers are not followed"
 _GIVES = " gives it"
 _MAKES = " makes the object: what it gives is not followed"
 _NOT_MADE = "no program is seen to make an object of "
+_CODE = frozenset({".py", ".ipynb"})
+_SWITCHED = frozenset({"autocast", "GradScaler"})
+_NOT_CALLED = "nothing calls "
 _LONGEST = 40
 """Characters of a default that are shown."""
 
@@ -74,11 +86,15 @@ def _untaken(file: ParsedPython, known: Set[Written], project: Recording) -> Ite
         value = _constant(option.default)
         section = "fp16" if option.owner in scaling else ""
         is_setting = is_setting_of_precision(name, value, section)
-        if not (is_setting or offers_precision(option.choices)):
+        is_given = name in given_as_precision(file)
+        if not (is_setting or is_given or offers_precision(option.choices)):
             continue
         whole = file.span_of(option.whole)
         if not any(_meet(whole, span) for span in here):
             place = CodePlace(file.span_of(option.name))
+            if uncalled := _uncalled(option, file, project):
+                yield Occurrence(name, value, place, config, reason=uncalled, is_in_vain=True)
+                continue
             reason = _of_owner(option, file, project) or _without_default(option, file)
             reason = reason or _reason(option.default, file)
             yield Occurrence(name, value, place, config, reason=reason)
@@ -111,6 +127,56 @@ def _of_owner(option: ProgramOption, file: ParsedPython, project: Recording) -> 
     return f"{owner}.{method.name}{_GIVES if is_given else _MAKES}"
 
 
+def _is_named(name: str, project: Recording) -> bool:
+    """True if code names a function, but in a comment and where it is defined, or a page does."""
+    named = re.compile(rf"(?m)^[^#\n]*(?<!def )\b{name}\b")
+
+    def compute() -> bool:
+        files = (each for each in project.config_files.project.files if each.suffix in _CODE)
+        texts = (text for text in map(project.config_files.text, files) if name in text)
+        return any(map(named.search, texts)) or project.page_matches(rb"\b%b\b" % name.encode())
+
+    return project.config_files.once(("named in code", name), compute)
+
+
+@fact
+def given_as_precision(file: ParsedPython) -> frozenset[str]:
+    """The members of settings that a file gives to arguments about precision, whatever they are
+    called: `from_pretrained(load_in_8bit=args.small)`.
+    """
+    return frozenset(
+        value.attr
+        for call in file.nodes_of(ast.Call)
+        for each in call.keywords
+        if each.arg is not None and _takes_precision(call, each.arg)
+        for value in (each.value.test if isinstance(each.value, ast.IfExp) else each.value,)
+        if isinstance(value, ast.Attribute) and holds_settings(key_of_holder(value.value))
+    )
+
+
+def _takes_precision(call: ast.Call, argument: str) -> bool:
+    if argument == "enabled":
+        return callee_name(call) in _SWITCHED
+    return may_choose_precision(argument)
+
+
+def _uncalled(option: ProgramOption, file: ParsedPython, project: Recording) -> str:
+    """That nothing calls the function which declares an option of a parser; empty if not."""
+    syntax = syntax_tree(file)
+    function = syntax.function(option.whole) if not option.owner and option.is_parsed else None
+    if not isinstance(function, FunctionDefinition):
+        return ""
+    owner = syntax.parent(function)
+    if isinstance(owner, ast.ClassDef) and owner.bases:
+        return ""  # what it extends may
+    others = {last_name(each) for each in function.decorator_list} - _OF_METHODS
+    if others or CALLED_BY_OTHERS.fullmatch(function.name):
+        return ""
+    if _is_named(function.name, project):
+        return ""
+    return f"{_NOT_CALLED}{function.name}, which declares it"
+
+
 def _constant(node: ast.expr | None) -> object:
     """The value of a default; None if it is worked out."""
     match node:
@@ -132,7 +198,7 @@ def has_default(one: Occurrence) -> bool:
     a class that nothing makes.
     """
     is_given = one.reason.startswith((_NO_DEFAULT, _SET)) or one.reason.endswith(_GIVES)
-    return not (is_given or one.reason.startswith((_NOT_MADE, _KEPT)))
+    return not (is_given or one.reason.startswith((_NOT_MADE, _KEPT, _NOT_CALLED)))
 
 
 def _without_default(option: ProgramOption, file: ParsedPython) -> str:
