@@ -32,6 +32,7 @@ from precision_lint.facts.frameworks.sources import (
     launch_of,
 )
 from precision_lint.facts.project.facts import ProjectFacts, Recording
+from precision_lint.facts.runs.in_vain.cut_commands import cut_by_return
 from precision_lint.facts.runs.in_vain.named_in_vain import named_in_vain
 from precision_lint.facts.runs.in_vain.never_asked import never_asked
 from precision_lint.facts.runs.in_vain.never_named import naming_of
@@ -211,7 +212,7 @@ def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
         run = replace(run, program_at=found_by_end(started, run.file, facts))
     if not run.is_unread and is_for_another(run, facts):
         run = replace(run, is_unread=True)
-    if (in_vain := named_in_vain(run, facts)) is not None:
+    if (in_vain := cut_by_return(run) or named_in_vain(run, facts)) is not None:
         return replace(run, in_vain=in_vain)
     source = run.source
     if run.is_by_keys and isinstance(source, CallSource) and source.code is not run.file:

@@ -11,12 +11,14 @@ from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import (
     CallSource,
     CodePlace,
+    MappingSource,
     Occurrence,
     launch_of,
 )
 from precision_lint.facts.frameworks.table import Key, Role
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.code.nearest_conditions import condition_of
 from precision_lint.facts.runs.roles.shown import as_shown
 from precision_lint.facts.settings.vocabulary import (
     chooses_precision,
@@ -108,7 +110,9 @@ class Explained:
     @property
     def only_if(self) -> str:
         """The condition under which the program makes what reads it, if it may not hold."""
-        source = self.reading.source
+        source, python = self.reading.source, self.reading.file.python
+        if isinstance(source, MappingSource) and python is not None:
+            return condition_of(source.span, python)
         return source.only_if if isinstance(source, CallSource) else ""
 
     @property

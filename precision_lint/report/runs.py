@@ -90,6 +90,7 @@ def signature(explained: Explained) -> tuple[object, ...]:
         links,
         lost,
         unused,
+        explained.only_if,
         beneath,
         reading.is_by_keys,
         reading.is_unnamed,
