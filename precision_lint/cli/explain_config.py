@@ -12,7 +12,7 @@ from precision_lint.cli.outcome import CannotRun
 from precision_lint.cli.paths import existing
 from precision_lint.engine.compare_configs import changes
 from precision_lint.engine.configuration_files import CannotExplain
-from precision_lint.engine.explain_config import explained_runs
+from precision_lint.engine.explain_config import explained_runs, pages_of
 from precision_lint.engine.explained import Explanation
 from precision_lint.engine.options import Options
 from precision_lint.engine.revisions import NoRevision, folder_of
@@ -68,6 +68,8 @@ def _explanation(session: Session) -> Explanation:
     files = sorted({*named, *session.project_files(console.note)})
     try:
         least = session.settings.min_confidence
-        return explained_runs(files, session.project, named, console.note, least)
+        is_folder = any(path.is_dir() for path in session.paths)
+        pages = pages_of(files, session.project) if is_folder else []
+        return explained_runs(files, session.project, named, console.note, least, pages)
     except CannotExplain as problem:
         raise CannotRun(str(problem)) from problem

@@ -22,8 +22,9 @@ from precision_lint.engine.explained import (
     Unexplained,
     explained_run,
 )
+from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
-from precision_lint.facts.frameworks.recognition import found_by_end
+from precision_lint.facts.frameworks.recognition import found_by_end, program_of
 from precision_lint.facts.frameworks.runs import runs
 from precision_lint.facts.frameworks.sources import (
     CallSource,
@@ -51,10 +52,14 @@ from precision_lint.facts.runs.written.loading import FORMATS
 from precision_lint.facts.runs.written.records import is_record
 from precision_lint.facts.runs.written.understood import understood, written_at
 from precision_lint.facts.runs.written.unread import Unread, unread
+from precision_lint.facts.settings.vocabulary import mentions_precision
 from precision_lint.model.finding import Confidence, Finding, Place, Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
+from precision_lint.project import disk
 from precision_lint.project.discovery import holds_commands, is_copy, is_of_unread_format, kind_of
 from precision_lint.project.files import Project
+from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.shell.words import UNKNOWN
 
 
@@ -64,8 +69,10 @@ def explained_runs(
     named: Iterable[Path],
     note: Callable[[str], None],
     least: Confidence = Confidence.MEDIUM,
+    pages: Sequence[Path] = (),
 ) -> Explanation:
-    """The runs that files take part in, in order of place; `note` reports what is left out.
+    """The runs that files take part in, in order of place, with those that commands of pages start;
+    `note` reports what is left out.
 
     Runs that set no precision are left out, unless a file of `named` takes part in them. Findings
     with less confidence than `least` are left out, as they are from other reports.
@@ -73,7 +80,35 @@ def explained_runs(
     Raises:
         CannotExplain: a file of `named` cannot be read or parsed.
     """
-    return runs_of(files, ProjectFacts(project).recording(), frozenset(named), note, least)
+    facts = ProjectFacts(project).recording()
+    return runs_of(files, facts, frozenset(named), note, least, pages)
+
+
+_MOST_PAGES = 40
+_STARTING = regex(rb"\.py\b|\bpython3?[ \t]+-m\b")
+"""What a page holds that may start a program of the project."""
+
+
+def pages_of(session_files: Iterable[Path], project: Project) -> list[Path]:
+    """The pages of a project whose commands may start its programs with a precision, the nearest to
+    its root first.
+    """
+    known = frozenset(session_files)
+    found = [
+        path
+        for path in project.pages
+        if path not in known and kind_of(path) == "markdown" and not is_copy(path)
+    ]
+    found.sort(key=lambda path: (len(path.parts), str(path)))
+    return [path for path in found[: 4 * _MOST_PAGES] if _may_start(path)][:_MOST_PAGES]
+
+
+def _may_start(path: Path) -> bool:
+    try:
+        content = disk.read(path, disk.LARGEST_CONFIG)
+    except OSError:
+        return False
+    return mentions_precision(content) and _STARTING.search(content) is not None
 
 
 @frozen(slots=False)
@@ -93,10 +128,38 @@ class _Seen:
     asked: set[Path] = field(default_factory=set)
 
 
+def _see_page(path: Path, facts: Recording, seen: _Seen) -> None:
+    """What the commands of a page say that start programs of the project; its other texts are read
+    if it is named.
+    """
+    try:
+        file = read(path, facts, is_named=False)
+    except CannotExplain:
+        return
+    if file is None:
+        return
+
+    def starts(launch: Launch | None, part: ParsedConfig) -> bool:
+        return launch is not None and program_of(launch, part, facts) is not None
+
+    own = [run for run in runs(file, facts) if starts(launch_of(run.source), run.file)]
+    seen.found.update({identity(run): run for run in own})
+    for one in unread(file, [as_shown(run, facts) for run in own]):
+        if starts(one.launch, one.file):
+            seen.left[path, one.span] = one
+            seen.launched.append(one)
+
+
 def _seen_in(
-    files: Iterable[Path], facts: Recording, named: frozenset[Path], note: Callable[[str], None]
+    files: Iterable[Path],
+    pages: Iterable[Path],
+    facts: Recording,
+    named: frozenset[Path],
+    note: Callable[[str], None],
 ) -> _Seen:
     seen = _Seen()
+    for path in pages:
+        _see_page(path, facts, seen)
     for path in files:
         is_unread = is_of_unread_format(path)
         if is_unread and path in named:
@@ -139,9 +202,10 @@ def runs_of(
     named: frozenset[Path],
     note: Callable[[str], None],
     least: Confidence,
+    pages: Sequence[Path] = (),
 ) -> Explanation:
     """The same for a project that is known already."""
-    seen = _seen_in(files, facts, named, note)
+    seen = _seen_in(files, pages, facts, named, note)
     found, left, asked = seen.found, seen.left, seen.asked
     if not found and not left and not seen.aside:
         names = ", ".join(known_frameworks())
