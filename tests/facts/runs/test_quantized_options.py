@@ -180,7 +180,7 @@ def test_another_class_or_another_package(files: dict[str, str], tmp_path: Path)
 
 
 def test_what_a_condition_asks_for_beside_the_option_is_no_reason(tmp_path: Path) -> None:
-    found = [row for row in rows(tmp_path) if "only if load_in" in row]
+    found = [row for row in rows(tmp_path) if "only if load_in" in row and "argument of" in row]
     assert len(found) == 1
     assert "only if load_in_4bit is not false)  train.py:10  bnb_4bit_quant_type" in found[0]
 

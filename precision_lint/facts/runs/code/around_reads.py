@@ -78,9 +78,12 @@ def says_nothing(node: ast.expr, file: ParsedPython) -> bool:
     """True for a read that only tells people of a value, or checks it: it is printed, or raised.
 
     The same holds for what uses a scaler, or decides that a step is taken with it, as the place is
-    where it is made, and for what keeps a part of the network out of autocast.
+    where it is made, for what keeps a part of the network out of autocast, and for a section into
+    which something is put: `table["fp16"]["enabled"] = True`.
     """
     match syntax_tree(file).parent(node):
+        case ast.Subscript(value=holder, ctx=ast.Store()) if holder is node:
+            return True
         case ast.Attribute(attr=method) if method in _USING and _is_scaler(node):
             return True
     for parent in syntax_tree(file).around(node):

@@ -203,7 +203,13 @@ class _Flow:
 
     @property
     def _tables(self) -> Tables:
-        return Tables(self._results)
+        return Tables(self._results, self._of_self, self._given_to)
+
+    def _given_to(self, name: str, call: ast.Call, file: ParsedPython) -> Iterator[_Read]:
+        """Where the functions that a call means read one of their parameters."""
+        for home, function in self._functions(callee_name(call), call, file):
+            if any(each.arg == name for each in named_parameters(function.args)):
+                yield from self._reads(function, name, home)
 
     def of(self, asked: Asked) -> Iterator[TorchPlace]:
         if put_in_place(asked.name, self.program) is not None:
@@ -367,7 +373,8 @@ class _Flow:
             return True
         if name != "self":
             is_other_name = isinstance(holder, ast.Name) and self._names_settings(holder, file)
-            is_holder = holds_settings(name) or name == asked.section or is_other_name
+            is_holder = holds_settings(name.removesuffix("s")) or holds_settings(name)
+            is_holder = is_holder or name == asked.section or is_other_name
             is_holder = is_holder or name in filled_names(self.program)
             return is_holder or self._is_of_class(asked, holder, file)
         syntax = syntax_tree(file)

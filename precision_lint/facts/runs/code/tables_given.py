@@ -15,6 +15,7 @@ from precision_lint.facts.runs.code.torch_sinks import TorchPlace
 from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_HOPS = 3
@@ -23,11 +24,20 @@ _At: TypeAlias = "ast.Assign | None"
 """The statement that puts an entry into the table, if that is not the display itself."""
 
 
+_Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
+_COPYING = frozenset({"copy", "deepcopy", "dict"})
+
+
 @frozen
 class Tables:
-    """Follows tables; `results` gives the places where a function's result is used."""
+    """Follows tables: `results` gives the places where a function's result is used, `members` those
+    where a member of `self` is read, and `parameters` those where the functions that a call means
+    read what it gives.
+    """
 
-    results: Callable[[FunctionDefinition], Iterator[tuple[ast.expr, ParsedPython]]]
+    results: Callable[[FunctionDefinition], Iterator[_Read]]
+    members: Callable[[str, ast.expr, ParsedPython], Iterator[_Read]]
+    parameters: Callable[[str, ast.Call, ParsedPython], Iterator[_Read]]
 
     def put(
         self, target: ast.Subscript, key: str, at: ast.Assign, file: ParsedPython
@@ -49,16 +59,24 @@ class Tables:
                 call = syntax.parent(parent)
                 if isinstance(call, ast.Call):
                     yield from in_table(call, argument, path, at or call, file)
+                    for read, home in self.parameters(argument, call, file) if hops else ():
+                        yield from self.of(read, path, None, home, hops - 1)
+            case ast.Call(args=[only], keywords=[]) if only is table:
+                if callee_name(parent) in _COPYING:
+                    yield from self.of(parent, path, at, file, hops)
             case ast.Dict(keys=keys, values=values) if table in values:
                 match keys[values.index(table)]:
                     case ast.Constant(value=str(section)):
                         yield from self.of(parent, f"{section}.{path}", at, file, hops)
             case ast.Assign(targets=[ast.Subscript() as target]) if hops:
                 yield from self.put(target, path, at or parent, file)
-            case ast.Assign(targets=[ast.Name() as name]) if hops:
-                for read in _reads(name, file):
+            case ast.Assign(targets=[ast.Name() as other]) if hops:
+                for read in _reads(other, file):
                     yield from self.of(read, path, at, file, hops - 1)
-            case ast.Return() if hops and at is None:
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name) as kept]):
+                for read, home in self.members(name, kept, file) if hops else ():
+                    yield from self.of(read, path, None, home, hops - 1)
+            case ast.Return() if hops:
                 function = syntax.function(parent)
                 if isinstance(function, FunctionDefinition):
                     for result, home in self.results(function):

@@ -231,6 +231,7 @@ def _other_ends(
     return [
         (node, file)
         for node, file in ends.unknown
+        if file not in evaluator.program.files or may_run(node, file, evaluator.program)
         if reached(node, file, evaluator) is not False
         if place is None or not _is_on_the_way(node, place)
     ]
