@@ -43,6 +43,7 @@ from precision_lint.facts.runs.options.untaken_options import untaken
 from precision_lint.facts.runs.readers.composing_programs import choice_of
 from precision_lint.facts.runs.readers.takers import word_of
 from precision_lint.facts.runs.roles.declared_options import meant
+from precision_lint.facts.runs.roles.notebooks import of_notebook
 from precision_lint.facts.runs.roles.purposes import Purposes, of_torch, read_as_well
 from precision_lint.facts.runs.roles.roles import distinct, with_keys
 from precision_lint.facts.runs.roles.shown import as_shown
@@ -177,7 +178,7 @@ def _seen_in(
             continue
         if file is None:
             continue
-        own = () if path not in named and is_copy(path) else runs(file, facts)
+        own = () if path not in named and is_copy(path) else _runs_in(file, facts)
         if file.defect is not None and (own or path in named):
             note(f"{problem_at(path, file.defect)}; only the readable part is explained")
         if not own and (is_copy(path) or is_record(file, facts)):
@@ -194,6 +195,12 @@ def _seen_in(
             seen.found[identity(run)] = run
             seen.asked.update({run.file.text.path} if path in named else ())
     return seen
+
+
+def _runs_in(file: ParsedConfig, facts: Recording) -> tuple[EffectiveConfig, ...]:
+    found = (*runs(file, facts),)
+    written = of_notebook(file, facts) if kind_of(file.text.path) == "notebook" else None
+    return (*found, written) if written is not None else found
 
 
 def runs_of(
