@@ -71,6 +71,8 @@ def test_an_option_that_nothing_reads(option: str, tmp_path: Path) -> None:
         (SMALL, LOADED.format("device=args.small")),
         (SMALL, LOADED.format("load_in_8bit=other.size.small")),
         (SMALL, "build(enabled=args.small)"),
+        (SMALL, "resume(path, loss_scaler=None if args.small else scaler)"),
+        (SMALL, "resume(path, dtype=other() if args.small else None)"),
         ('parser.add_argument("--bits", default=64)', "print(args.bits)"),
         ('parser.add_argument("--quantization-loss", default=0.5)', "print(args)"),
     ],

@@ -30,6 +30,7 @@ from precision_lint.facts.settings.vocabulary import (
     is_of_loss_scale,
     is_setting_of_precision,
     may_choose_precision,
+    names_precision,
     offers_precision,
 )
 from precision_lint.model.dtypes import ALIASES
@@ -149,9 +150,19 @@ def given_as_precision(file: ParsedPython) -> frozenset[str]:
         for call in file.nodes_of(ast.Call)
         for each in call.keywords
         if each.arg is not None and _takes_precision(call, each.arg)
-        for value in (each.value.test if isinstance(each.value, ast.IfExp) else each.value,)
+        for value in (_deciding(each.value),)
         if isinstance(value, ast.Attribute) and holds_settings(key_of_holder(value.value))
     )
+
+
+def _deciding(node: ast.expr) -> ast.expr:
+    """What decides an argument: of a choice between precisions, the condition."""
+    match node:
+        case ast.IfExp(test=test, body=body, orelse=orelse) if names_precision(
+            last_name(body)
+        ) or names_precision(last_name(orelse)):
+            return test
+    return node
 
 
 def _takes_precision(call: ast.Call, argument: str) -> bool:
