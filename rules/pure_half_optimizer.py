@@ -3,9 +3,9 @@
 ## What it does
 Finds optimizers of torch, bitsandbytes, transformers, apex and others that get the parameters of a
 model whose weights are bfloat16 or float16: loaded so, or cast so, where no copy of them in float32
-exists. All tensors that the optimizer gets must be known to be in half precision, whoever calls the
-function that makes it, or in the run of the file as a program (`mp.spawn(main, args=(model,))`
-included).
+exists. A variable may hold one of several such classes. All tensors that the optimizer gets must be
+known to be in half precision, whoever calls the function that makes it, or in the run of the file
+as a program (`mp.spawn(main, args=(model,))` included).
 
 Also finds a `Trainer` of transformers or TRL (SFT, DPO, KTO, ORPO, CPO, GRPO, GKD, Reward) that
 gets such a model, with arguments that select a plain optimizer; and a class of the project that

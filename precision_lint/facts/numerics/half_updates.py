@@ -57,7 +57,14 @@ from precision_lint.facts.amp.unused_optimizers import is_unused
 from precision_lint.facts.amp.weights_in_runs import ChosenDtype, chosen_in_runs
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
-from precision_lint.facts.dtypes.domain.values import Dictionary, Model, Tensor, Value
+from precision_lint.facts.dtypes.domain.values import (
+    Dictionary,
+    Model,
+    OneOf,
+    Symbol,
+    Tensor,
+    Value,
+)
 from precision_lint.facts.dtypes.domain.values import Sequence as Items
 from precision_lint.facts.dtypes.operators.sinks import tensors
 from precision_lint.facts.hardware.on_cuda import is_chosen_on_cuda
@@ -146,7 +153,8 @@ class HalfUpdate:
     def is_stuck(self) -> bool:
         """True if most of these weights stay what they are."""
         is_small = self.rate is not None and self.rate <= _STUCK_UP_TO
-        return is_small and self.dtype == BFLOAT16 and self.optimizer not in _WITH_LARGE_STEPS
+        is_large = any(name in self.optimizer for name in _WITH_LARGE_STEPS)
+        return is_small and self.dtype == BFLOAT16 and not is_large
 
 
 @fact
@@ -283,13 +291,17 @@ def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdat
     scaled = unscaler(calls, file) is not None
     for call in calls:
         given = parameters_of(call)
-        if given is None or not _STOCK.fullmatch(call.function or "") or is_unused(call, file):
+        made = [] if given is None else _classes(call)
+        if given is None or not made or not all(map(_STOCK.fullmatch, made)):
+            continue
+        if is_unused(call, file):
             continue
         groups = beside_adapters(parameter_groups(given, file), calls, file)
         trained = as_value(groups) if groups else given.value
         weights = list(tensors(_without_settings(trained)))
         rate = rate_of(call, trained, groups, file)
-        update = _update(call, call.name, weights, rate, calls, file) or _in_a_run(
+        optimizer = "` or `".join(dict.fromkeys(each.rpartition(".")[2] for each in made))
+        update = _update(call, optimizer, weights, rate, calls, file) or _in_a_run(
             call, rate, calls, file
         )
         if update is not None and not (scaled and update.dtype == FLOAT16):
@@ -297,6 +309,14 @@ def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdat
             yield replace(update, has_small_rate=is_small)  # of float16 the scaler raises
     if any(call.name == "train" for call in calls):
         yield from _by_trainers(calls, file)
+
+
+def _classes(call: Call) -> list[str]:
+    """What a call makes an object of: one class, or one of those that a variable may hold."""
+    match call.called:
+        case OneOf(members=members):
+            return [each.name if isinstance(each, Symbol) else "" for each in members]
+    return [call.function or ""]
 
 
 def _by_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
