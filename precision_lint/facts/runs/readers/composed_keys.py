@@ -45,7 +45,9 @@ def composer_of(reading: EffectiveConfig, project: Recording) -> Composer | None
     reads these; None if several may.
     """
     source, path = reading.source, reading.file.text.path
-    if not isinstance(source, MappingSource) or source.section_name != "":
+    if is_of_classes(reading.framework) or not isinstance(source, MappingSource):
+        return None
+    if source.section_name != "":
         return None
     rows = [
         (program, first)
