@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -10,12 +9,12 @@ from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import typed
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.readers.unknown_names import given_in_part
 from precision_lint.facts.runs.written.handed_words import launches_with
 from precision_lint.facts.runs.written.nearby_files import (
     MOST_SIBLINGS,
     is_nearest,
     names_in,
-    scripts_around,
 )
 from precision_lint.facts.runs.written.started import started_programs
 from precision_lint.facts.runs.written.typed_commands import typed_commands
@@ -35,8 +34,6 @@ _AGREEING = 0.6
 _ABSENT = object()
 _CONFIG_NAMES = ("config-name", "config_name", "cn")
 """Options of Hydra."""
-_LEAST_LETTERS = 5
-"""Of the name of a file that a word with unknown parts must say."""
 
 
 def given(path: Path, project: Recording) -> tuple[Path, ...]:
@@ -156,11 +153,7 @@ def _given(path: Path, project: Recording) -> Iterator[tuple[Path, Launch]]:
         yield from _given_by_variables(script, path, project)
         if script.python is None:
             yield from _typed(script.text.text, script, path, project)
-    for script in scripts_around(path, project):
-        for _, launch, program in started_programs(script, project, by_example=True):
-            is_like = any(_may_name(word.text, path) for word in launch.words)
-            if is_like and not project.is_test(program):
-                yield program, launch
+    yield from given_in_part(path, project)
 
 
 def _given_by_variables(
@@ -213,18 +206,6 @@ def _names_it(text: str, found: Path | None, path: Path, program: Path, project:
     if found is not None or "/" in text:
         return found == path
     return text == path.name and is_nearest(path, program, project)
-
-
-def _may_name(word: str, path: Path) -> bool:
-    """True for a word with unknown parts that may be the path of a file."""
-    text = word.rpartition("=")[2].removeprefix("./")
-    name = text.rpartition("/")[2]
-    if UNKNOWN not in name or not text.endswith(path.suffix):
-        return False
-    if len(name.replace(UNKNOWN, "").removesuffix(path.suffix)) < _LEAST_LETTERS:
-        return False
-    pattern = r"[^/]+".join(map(re.escape, text.split(UNKNOWN)))
-    return re.search(rf"(?:^|/){pattern}$", path.as_posix()) is not None
 
 
 def _writes_there(launch: Launch, path: Path, project: Recording) -> bool:

@@ -114,9 +114,12 @@ def _programs_in(file: ParsedConfig, project: Recording) -> Iterator[Path]:
                             yield found
 
 
-def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
+def of_siblings(
+    keys: Keys, file: ParsedConfig, project: Recording, *, named_alike: bool = False
+) -> Iterator[Path]:
     """The programs that read a file with the same keys beside this one, and take its name from
-    their command line: that of `a_base.json` for `a_large.json`, and not that of `b.json`.
+    their command line: that of `a_base.json` for `a_large.json`, and not that of `b.json`. Where
+    several programs take such files, only the start of a name says which one gets it.
     """
     here = file.text.path
     nearest: dict[Path, int] = {}
@@ -131,7 +134,8 @@ def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[
                 if _may_read(program, keys, file.format, project):
                     nearest[program] = max(shared, nearest.get(program, 0))
     most = max(nearest.values(), default=0)
-    yield from (program for program, shared in nearest.items() if shared == most)
+    if most or not named_alike:
+        yield from (program for program, shared in nearest.items() if shared == most)
 
 
 def _is_named_like(program: Path, path: Path, here: Path) -> bool:
