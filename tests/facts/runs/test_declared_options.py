@@ -672,7 +672,7 @@ if tool.is_small():
 )
 def test_a_region_that_is_entered_by_its_name(body: str, is_said: bool, tmp_path: Path) -> None:
     out = explained(tmp_path, program(AMP, body))
-    assert ("false by default (autocast, train.py:" in out) is is_said
+    assert ("off by default (autocast, train.py:" in out) is is_said
 
 
 SECTIONS = """\
@@ -851,3 +851,62 @@ def test_an_option_that_another_program_reads(
     programs = {f"train{number}.py": SHARING.format("") for number in range(4)}
     out = explained(tmp_path, {"shared.py": SHARED, **programs, name: text})
     assert ("nothing reads it (option, shared.py:5)" in out) is is_unread
+
+
+SETTINGS = """\
+from dataclasses import dataclass
+
+@dataclass
+class Settings:
+    epochs: int = 3
+    bf16: bool = {}
+    fp16: bool = {}
+"""
+CHAIN = """\
+import torch
+from settings import Settings
+
+def load(settings, kind=None):
+    if kind is None:
+        if {}:
+            kind = torch.bfloat16
+        elif settings.fp16:
+            kind = torch.float16
+        else:
+            kind = torch.float32
+    return AutoModel.from_pretrained("name", torch_dtype=kind)
+
+if __name__ == "__main__":
+    load(tool.changed(Settings()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "bf16", "fp16", "said"),
+    [
+        ("settings.bf16", True, False, "not used by default (weights"),
+        ("settings.bf16", True, True, "not used by default (weights"),
+        ("settings.bf16", False, True, "float16 by default (weights"),
+        ("settings.bf16", False, False, "float32 by default (weights"),
+        ("tool.is_new()", True, True, "train.py:12, only if not tool.is_new())"),
+        ("settings.fp16 and tool.is_new()", True, False, "float32 by default (weights"),
+    ],
+)  # fmt: skip
+def test_a_branch_after_one_of_another_setting(
+    test: str, bf16: bool, fp16: bool, said: str, tmp_path: Path
+) -> None:
+    files = {"settings.py": SETTINGS.format(bf16, fp16), "train.py": CHAIN.format(test)}
+    rows = explained(tmp_path, files).splitlines()
+    assert said in next(row for row in rows if row.endswith("  fp16"))
+
+
+def test_an_earlier_branch_of_another_setting_of_a_file(tmp_path: Path) -> None:
+    program = CHAIN.format("settings['bf16']").replace("settings.fp16", "settings['fp16']")
+    program = program.replace("tool.changed(Settings())", "read()").replace(
+        "from settings import Settings",
+        "import sys, yaml\ndef read():\n    return yaml.safe_load(open(sys.argv[1]))\n",
+    )
+    files = {"a.yaml": "bf16: true\nfp16: false\n", "run.sh": "python train.py a.yaml\n"}
+    out = explained(tmp_path, files | {"train.py": program})
+    assert "bfloat16 (weights" in out
+    assert "float32 (weights of AutoModel, train.py:15, only if not settings['bf16'])" in out

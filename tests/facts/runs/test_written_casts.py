@@ -86,3 +86,35 @@ def test_an_argument_of_a_call_that_a_switch_turns_on(
     files = {"train.py": PLUGIN.format(argument), "run.sh": "python train.py --use_fp16\n"}
     out = run("explain-config", ".", cwd=project(tmp_path, files)).out.partition("run.sh:1")[2]
     assert ("16-mixed (argument of" in out.partition("--use_fp16")[0]) is is_shown
+
+
+CHOSEN = """\
+import argparse
+import torch
+
+class Loss:
+    def __init__(self, options):
+        self.fp32_loss = options.fp32_loss
+
+    def of(self, score, labels):
+        return self.inner({}, labels).sum()
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fp32_loss", action="{}")
+    Loss(parser.parse_args()).of(tool.scores(), tool.labels())
+"""
+PLAIN = "score.to(torch.float32) if self.fp32_loss else score"
+NEGATED = "score if not self.fp32_loss else score.to(torch.float32)"
+
+
+@pytest.mark.parametrize("expression", [PLAIN, NEGATED])
+@pytest.mark.parametrize(
+    ("action", "value"), [("store_true", "not used"), ("store_false", "float32")]
+)
+def test_a_cast_that_an_expression_chooses(
+    expression: str, action: str, value: str, tmp_path: Path
+) -> None:
+    files = {"train.py": CHOSEN.format(expression, action)}
+    out = run("explain-config", ".", cwd=project(tmp_path, files)).out
+    assert f"{value} by default (cast of score, train.py:9)" in out

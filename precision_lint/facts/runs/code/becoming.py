@@ -9,7 +9,8 @@ tables and functions that get a name give what it means.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TypeAlias
 
 from precision_lint.facts.frameworks.sources import typed
@@ -24,6 +25,7 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 NOT_USED = "not used"
 """What a value is for a place to which no run with it comes."""
 _LIBRARIES = frozenset({"torch", "np", "numpy", "jnp", "jax", "tf", "mx"})
+_Members = ast.Attribute | ast.Subscript
 _MOST_TRIED = 400
 """Steps of all ways to one place."""
 _PLAIN_METHODS = frozenset({"lower", "upper", "strip", "casefold", "replace", "removeprefix"})
@@ -43,6 +45,8 @@ class Step:
 
 
 Way: TypeAlias = "tuple[Step, ...]"
+Asking: TypeAlias = "Callable[[ast.expr, ParsedPython], bool | None]"
+"""Whether a condition holds that other settings decide; None if that is not known."""
 _Known: TypeAlias = "tuple[tuple[Step, object], ...]"
 """The steps up to one, each with the value that its part has."""
 
@@ -55,6 +59,8 @@ class Become:
 
     value: object = None
     by: str = ""
+    only_if: str = ""
+    """The condition under which it is asked at all: one that is not known comes first."""
 
 
 class _NotPlain(Exception):
@@ -71,16 +77,24 @@ class _NotTaken(Exception):
     """No run with the value goes this way."""
 
 
-def become(ways: Sequence[Way], value: object) -> Become | None:
+def become(ways: Sequence[Way], value: object, asking: Asking) -> Become | None:
     """What a value comes to at a place that some ways lead to; None if nothing changes it."""
     if not any(ways):
         return None
     is_name = names_precision(value)
     found: list[object] = []
+    first: list[str] = []
     is_decided = True
     for way in ways:
+        before = [(test, asking(test, file)) for test, file in _asked_before(way)]
+        if any(holds for _, holds in before):
+            continue  # a branch of another setting is taken in its place
         try:
             found.append(_along(way, _start(value)))
+            own = frozenset(name for step in way for name in _read_in(step.part))
+            open_ones = (test for test, holds in before if holds is None)
+            others = (ast.unparse(test) for test in open_ones if own.isdisjoint(_read_in(test)))
+            first += islice(others, 1)
         except _NotTaken:
             continue
         except _NotPlain as lost:
@@ -98,7 +112,24 @@ def become(ways: Sequence[Way], value: object) -> Become | None:
         )
     if not found and not is_name:
         return Become(NOT_USED)  # a branch that it does not take would give something, or has it
-    return Become(next(iter(distinct.values()))) if distinct else None
+    only_if = f"not {first[0]}" if len(first) == len(found) else ""
+    return Become(next(iter(distinct.values())), only_if=only_if) if distinct else None
+
+
+def _asked_before(way: Way) -> Iterator[tuple[ast.expr, ParsedPython]]:
+    """The conditions that come first: of `if cfg.bf16` for `elif cfg.fp16`."""
+    for step in way:
+        syntax, branch = syntax_tree(step.file), step.whole
+        while isinstance(outer := syntax.parent(branch), ast.If) and branch in outer.orelse:
+            yield outer.test, step.file
+            branch = outer
+
+
+def _read_in(node: ast.AST) -> frozenset[str]:
+    """What a condition reads, without what it is read from."""
+    nodes = [each for each in walk(node) if isinstance(each, ast.Name | _Members)]
+    inner = {id(each.value) for each in nodes if isinstance(each, _Members)}
+    return frozenset(ast.dump(each) for each in nodes if id(each) not in inner)
 
 
 def _is_of_condition(node: ast.AST, way: Way) -> bool:
@@ -143,8 +174,9 @@ def _along(way: Way, first: object) -> object:
 
 def _is_taken(step: Step) -> bool:
     """Whether a condition has to hold for what it decides."""
-    assert isinstance(step.whole, ast.If)
-    return any(each is step.chosen for inner in step.whole.body for each in walk(inner))
+    assert isinstance(step.whole, ast.If | ast.IfExp)
+    body = step.whole.body if isinstance(step.whole, ast.If) else [step.whole.body]
+    return any(each is step.chosen for inner in body for each in walk(inner))
 
 
 def _of_statement(known: _Known, step: Step) -> object:

@@ -33,7 +33,7 @@ from precision_lint.facts.runs.code.around_reads import (
     scope_of,
 )
 from precision_lint.facts.runs.code.asked_scalers import asked_for, makes_scaler
-from precision_lint.facts.runs.code.becoming import Become, Step, Way, become, ways_back
+from precision_lint.facts.runs.code.becoming import Asking, Become, Step, Way, become, ways_back
 from precision_lint.facts.runs.code.built_tables import keys_built
 from precision_lint.facts.runs.code.classes_by_text import named_beside
 from precision_lint.facts.runs.code.entered import assigns_one_of, computed_in_both, entered
@@ -151,9 +151,9 @@ class Ends:
     unknown: tuple[_Read, ...]
     ways: Mapping[object, tuple[Way, ...]] = field(default_factory=dict)
 
-    def become(self, place: TorchPlace, value: object) -> Become | None:
+    def become(self, place: TorchPlace, value: object, asking: Asking) -> Become | None:
         """What a value comes to at a place; None if nothing is seen to change it."""
-        return become(self.ways.get(_key(place), ()), value)
+        return become(self.ways.get(_key(place), ()), value, asking)
 
 
 def ends_of(asked: Asked, program: Program) -> Ends:
@@ -462,6 +462,12 @@ class _Flow:
                         if place.part:
                             yield place, Step(node, parent, file, statement, has_place=True)
                 return
+            case ast.IfExp(test=test, body=body, orelse=orelse) as parent if test is node:
+                for branch in (body, orelse):
+                    inside = {id(each) for each in walk(branch)}  # and not around it in its line
+                    for place in places_within(branch, file):
+                        if id(place.node) in inside:
+                            yield place, Step(node, parent, file, branch, has_place=True)
         for found in self._next(node, file):
             yield found, None if isinstance(found, TorchPlace) else made_by(node, found[0], file)
 
@@ -512,10 +518,6 @@ class _Flow:
             case ast.BoolOp() | ast.Compare() | ast.UnaryOp() | ast.IfExp():
                 if not (isinstance(parent, ast.IfExp) and is_of_one_object(node, parent, file)):
                     yield parent, file
-                if isinstance(parent, ast.IfExp) and node is parent.test:
-                    inside = {id(each) for each in walk(parent)}  # and not around it in its line
-                    found = places_within(parent, file)
-                    yield from (place for place in found if id(place.node) in inside)
             case ast.Match(cases=cases):
                 for case in cases:
                     for statement in case.body:

@@ -438,7 +438,7 @@ class _Follower:
             seen.add(place)
             plain = use_of(place, self._evaluator(name, None))
             others = [(value, use_of(place, self._evaluator(name, value))) for value in values]
-            become = ends.become(place, self._default_of(one, name))
+            become = ends.become(place, self._default_of(one, name), self._holds)
             use = self._of_values(one, name, plain, others, become)
             given = (plain, *(other for _, other in others))
             use = self._against_rivals(use, given, name, ends) if use is not None else None
@@ -567,11 +567,23 @@ class _Follower:
         ]
         for claim in claims_of(ends, places, name, one, self._evaluator(name, None)):
             if claim.kept_by is None:
-                become = ends.become(claim.place, self._default_of(one, name))
+                become = ends.become(claim.place, self._default_of(one, name), self._holds)
                 text = self._made(one, name, claim, become)
-                yield Use(
-                    claim.place, text, False, (one,), one, alike=claim.alike, only_if=claim.only_if
-                )
+                only_if = claim.only_if or (become.only_if if become is not None else "")
+                yield Use(claim.place, text, False, (one,), one, alike=claim.alike, only_if=only_if)
+
+    def _holds(self, test: ast.expr, file: ParsedPython) -> bool | None:
+        """Whether a condition holds in the run without a word, or by the only default of what it
+        asks for.
+        """
+        holds = self._evaluator("", None).truth(test, file)
+        if holds is None and isinstance(test, ast.Attribute | ast.Subscript):
+            name = key_of_holder(test)
+            defaults = [each.value for each in self._declared(name) if each.is_default]
+            is_set = name in self.program.assigned
+            if not is_set and len(defaults) == 1 and isinstance(defaults[0], bool):
+                return defaults[0]
+        return holds
 
 
 def _in_step(become: Become | None, default: str) -> str:

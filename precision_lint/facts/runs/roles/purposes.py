@@ -255,7 +255,7 @@ class Purposes:
             for claim in claims:
                 become = None
                 if written.value is not None:
-                    become = self._known[key].become(claim.place, written.value)
+                    become = self._known[key].become(claim.place, written.value, evaluator.truth)
                 value = _said(claim, become, written)
                 by = claim.kept_by
                 if by is not None:
@@ -267,7 +267,7 @@ class Purposes:
                     (written,),
                     written,
                     alike=claim.alike,
-                    only_if=claim.only_if,
+                    only_if=claim.only_if or (become.only_if if become is not None else ""),
                     at=claim.at,
                 )
 
