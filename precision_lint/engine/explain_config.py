@@ -247,7 +247,8 @@ def runs_of(
             place = options.file.text.path, options.span
             left[place] = replace(options, settings=declared.rest)
     left |= seen.aside
-    whole = sorted(_whole(found.values(), facts), key=lambda row: row[0])
+    last = frozenset(map(str, pages))
+    whole = sorted(_whole(found.values(), facts), key=lambda row: (row[0][0] in last, row[0]))
     all_runs = [
         _with_unread(explained_run(_named(run, facts), facts, least), left) for _, run in whole
     ]

@@ -55,3 +55,9 @@ def test_a_page_where_only_a_file_is_asked_for(tmp_path: Path) -> None:
     files = {"train.py": PROGRAM, "README.md": f"```bash\n{COMMAND}\n```\n"}
     out = run("explain-config", "train.py", cwd=project(tmp_path, files)).out
     assert "README.md" not in out
+
+
+def test_scripts_come_first(tmp_path: Path) -> None:
+    page = f"```bash\n{COMMAND}\n```\n"
+    out = explained(tmp_path, {"train.py": PROGRAM, "run.sh": COMMAND, "README.md": page})
+    assert out.index("run.sh: PyTorch") < out.index("README.md:2: PyTorch")
