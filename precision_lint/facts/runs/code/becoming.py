@@ -112,7 +112,7 @@ def become(ways: Sequence[Way], value: object, asking: Asking) -> Become | None:
         )
     if not found and not is_name:
         return Become(NOT_USED)  # a branch that it does not take would give something, or has it
-    only_if = f"not {first[0]}" if len(first) == len(found) else ""
+    only_if = f"not {first[0]}" if first and len(first) == len(found) else ""
     return Become(next(iter(distinct.values())), only_if=only_if) if distinct else None
 
 
