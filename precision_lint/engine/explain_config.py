@@ -34,6 +34,7 @@ from precision_lint.facts.frameworks.sources import (
 )
 from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.in_vain.cut_commands import cut_by_return
+from precision_lint.facts.runs.in_vain.given_anyway import given_anyway
 from precision_lint.facts.runs.in_vain.named_in_vain import named_in_vain
 from precision_lint.facts.runs.in_vain.never_asked import never_asked
 from precision_lint.facts.runs.in_vain.never_named import naming_of
@@ -286,6 +287,8 @@ def _named(run: EffectiveConfig, facts: Recording) -> EffectiveConfig:
         run = replace(run, is_unread=True)
     if (in_vain := cut_by_return(run) or named_in_vain(run, facts)) is not None:
         return replace(run, in_vain=in_vain)
+    if (place := given_anyway(run, facts)) is not None:
+        run = replace(run, given_anyway=place)
     source = run.source
     if run.is_by_keys and isinstance(source, CallSource) and source.code is not run.file:
         run = replace(run, taken_by=word_of(source.code.text.path, run.file, facts))

@@ -102,6 +102,7 @@ def signature(explained: Explained) -> tuple[object, ...]:
         bool(reading.chosen_by),
         reading.unless,
         reading.in_vain,
+        reading.given_anyway,
     )
 
 
@@ -230,6 +231,8 @@ def head(explained: Explained, report: Report) -> str:
         started = f", {perhaps}read by {report.relative(explained.reader)}{given}"
     if explained.reading.unless:
         started += f", unless {cut(explained.reading.unless)} says otherwise"
+    if (anyway := explained.reading.given_anyway) is not None:
+        started += f"; {cut(anyway.message)} wins, {report.row(anyway.place)}"
     if explained.only_if:
         started += ONLY_IF + cut(explained.only_if)
     return report.ink.visible(f"{where}: {framework.name}{version}{started}")
@@ -435,6 +438,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "taken_by": reading.taken_by or None,
         "chosen_by": reading.chosen_by or None,
         "without_effect": _reason_record(reading.in_vain),
+        "given_anyway": _reason_record(reading.given_anyway),
         **whole(explained.place),
         "settings": [
             {

@@ -89,6 +89,8 @@ class EffectiveConfig:
     unless: str = ""
     in_vain: Related | None = None
     """Why nobody reads the file, although something names it."""
+    given_anyway: Related | None = None
+    """Where the started program gives the precision itself, which wins over that of the file."""
 
     @property
     def file(self) -> ParsedConfig:
