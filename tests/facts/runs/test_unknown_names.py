@@ -108,3 +108,30 @@ def test_the_program_of_a_file_beside_it_where_it_is_the_only_one(tmp_path: Path
     files = {path: text for path, text in FILES.items() if path not in OTHERS}
     out = explained(tmp_path, files | {"conf/birds.yaml": ON})
     assert "conf/birds.yaml: PyTorch, read by jobs/first.py" in out
+
+
+OPENS = PROGRAM.replace(
+    "read_settings()",
+    "yaml.safe_load(open(parser.parse_args().settings))",
+).replace(
+    "def main():",
+    "import argparse, yaml\nparser = argparse.ArgumentParser()\n"
+    'parser.add_argument("--settings", default="conf/plain.yaml")\n\ndef main():',
+)
+
+
+@pytest.mark.parametrize(
+    ("others", "script", "said"),
+    [
+        (("find",), "", "perhaps read by jobs/first.py"),
+        (("find",), "python jobs/first.py --settings conf/plain.yaml\n", "read by jobs/first.py"),
+        ((), "", "read by jobs/first.py"),
+    ],
+)
+def test_the_program_that_opens_a_file_beside_it_by_default(
+    others: tuple[str, ...], script: str, said: str, tmp_path: Path
+) -> None:
+    files = FILES | {"jobs/first.py": OPENS, "conf/plain_more.yaml": ON, "run/first.sh": script}
+    files = {path: text for path, text in files.items() if path not in OTHERS}
+    files |= {f"jobs/{name}.py": PROGRAM for name in others}
+    assert f"conf/plain_more.yaml: PyTorch, {said}" in explained(tmp_path, files)

@@ -234,7 +234,7 @@ def is_witnessed(program: Path, file: ParsedConfig, project: Recording) -> bool:
             for witnesses in (
                 given(here, project),
                 naming(keys, file, project),
-                of_siblings(keys, file, project, named_alike=True),
+                of_siblings(keys, file, project, is_sure=True),
                 of_hydra(here, project),
             )
             for path in witnesses

@@ -115,11 +115,12 @@ def _programs_in(file: ParsedConfig, project: Recording) -> Iterator[Path]:
 
 
 def of_siblings(
-    keys: Keys, file: ParsedConfig, project: Recording, *, named_alike: bool = False
+    keys: Keys, file: ParsedConfig, project: Recording, *, is_sure: bool = False
 ) -> Iterator[Path]:
     """The programs that read a file with the same keys beside this one, and take its name from
-    their command line: that of `a_base.json` for `a_large.json`, and not that of `b.json`. Where
-    several programs take such files, only the start of a name says which one gets it.
+    their command line: that of `a_base.json` for `a_large.json`, and not that of `b.json`. It is
+    sure of those only that commands give one whose name starts alike: a program that names the
+    other file opens that one by default.
     """
     here = file.text.path
     nearest: dict[Path, int] = {}
@@ -127,14 +128,15 @@ def of_siblings(
         other = _keys_at(path, project)
         if len(keys.names & other.names) >= _ALIKE * len(keys.names | other.names):
             shared = _shared_start(here.stem, path.stem)
-            named = (one for one in programs_naming(path, project) if takes_words((one,), project))
+            naming = () if is_sure else programs_naming(path, project)
+            named = (one for one in naming if takes_words((one,), project))
             for program in chain(given(path, project), named):
                 if _is_named_like(program, path, here):
                     continue
                 if _may_read(program, keys, file.format, project):
                     nearest[program] = max(shared, nearest.get(program, 0))
     most = max(nearest.values(), default=0)
-    if most or not named_alike:
+    if most or not is_sure:
         yield from (program for program, shared in nearest.items() if shared == most)
 
 
