@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from collections.abc import Mapping as Table
 from fnmatch import fnmatch
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch, launch
@@ -33,6 +34,8 @@ from precision_lint.source.config.settings_tree import Mapping, Scalar, mappings
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.shell.words import UNKNOWN
 
+_COPIED = r"(?m)^class[ \t]+TrainingArguments[ \t]*(?:\([ \t]*(?:object)?[ \t]*\))?[ \t]*:"
+"""The class as transformers has it: those that extend it need the library."""
 _PARSERS = (
     r"\bargparse\b|\b(?:Hf)?ArgumentParser\(|\bsimple_parsing\b|\bjsonargparse\b|\bpyrallis\b|\bdraccus\b"
     r"|\bclick\.(?:command|option)|\btyper\.|\btyro\.|\bfire\.Fire|\bFire\(|\bdocopt\b|\boptparse\b"
@@ -350,8 +353,37 @@ def _is_refuted(framework: Framework, program: Path | None, project: Recording) 
         program is not None
         and bool(framework.reach)
         and project.reaches(program, _PARSERS)
-        and not project.reaches(program, any_of(framework.reach))
+        and not _reaches(framework, program, project)
     )
+
+
+def _reaches(framework: Framework, program: Path, project: Recording) -> bool:
+    """True if a program, or what it imports, names the framework. Where the project has a copy of
+    its library, the other modules have to do so: all of the copy names itself.
+    """
+    names = any_of(framework.reach)
+    if not project.reaches(program, names):
+        return False
+    if not project.reaches(program, _COPIED):
+        return True
+    files = project.config_files
+    modules = frozenset(project.program(program))
+    parts = [part for part in modules if re.search(names, files.text(part))]
+    copies = {
+        folder
+        for part in parts
+        if re.search(_COPIED, files.text(part))
+        for folder in _outermost_package(part, modules)
+    }
+    return any(folder in program.parents for folder in copies) or not all(
+        any(folder in part.parents for folder in copies) for part in parts
+    )
+
+
+def _outermost_package(path: Path, modules: Container[Path]) -> tuple[Path, ...]:
+    """The folder of the outermost package around a module; none for a module alone."""
+    inside = takewhile(lambda each: each / "__init__.py" in modules, path.parents)
+    return tuple(inside)[-1:]
 
 
 def _is_read_by_others(framework: Framework, file: ParsedConfig, project: Recording) -> bool:
