@@ -381,3 +381,48 @@ def test_an_object_that_a_function_makes_of_a_file(
 def test_what_a_function_makes_that_is_not_seen(made: str, tmp_path: Path) -> None:
     out = explained(tmp_path, {"config.py": CONFIG, "train.py": LOADED.format("", made)})
     assert "Accelerator(mixed_precision=)" not in out
+
+
+PROPERTIES = """\
+from dataclasses import dataclass
+import torch
+
+@dataclass
+class TrainConfig:
+    precision: str = "bf16"
+
+    @property
+    def kind(self):
+        return getattr(torch, self.precision)
+
+    @property
+    def wrapped(self):
+        return Policy(dtype=self.kind)
+
+@dataclass
+class TestConfig{}:
+    precision: str = "fp32"
+
+    @property
+    def kind(self):
+        return getattr(torch, self.precision)
+
+def main():
+    train, test = TrainConfig(), TestConfig()
+    Engine(dtype=train.wrapped)
+    Engine(dtype=test.wrapped)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("bases", "is_said"), [("", False), ("(Other)", False), ("(TrainConfig)", True)]
+)
+def test_a_property_of_the_same_name_in_another_class(
+    bases: str, is_said: bool, tmp_path: Path
+) -> None:
+    rows = explained(tmp_path, {"train.py": PROPERTIES.format(bases)}).splitlines()
+    said = next(row for row in rows if "train.py:18" in row)
+    assert ("(argument of Policy(dtype=)" in said) is is_said

@@ -813,10 +813,36 @@ class _Flow:
             calls = syntax_tree(file).calls(function.name)
             reads = [node for node, _ in members(file).get(function.name, ())]
             for node in reads if is_property else calls:
+                if is_property and self._is_of_another_class(node, function, file):
+                    continue
                 count += 1
                 if count > _MOST_CALLS:
                     return
                 yield node, file
+
+    def _is_of_another_class(
+        self, read: ast.expr, function: FunctionDefinition, file: ParsedPython
+    ) -> bool:
+        """True for `self.kind` in a class with a property of its own of this name, which the class
+        of the function does not extend.
+        """
+        match read:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                owner = enclosing_class(read, syntax_tree(file))
+            case _:
+                return False
+        if owner is None or function in owner.body:
+            return False
+        own = (each.name for each in owner.body if isinstance(each, FunctionDefinition))
+        if name not in own:
+            return False
+        of_function = (
+            each
+            for home in self.program.mentioning(function.name)
+            for each in home.nodes
+            if isinstance(each, ast.ClassDef) and function in each.body
+        )
+        return not any(last_name(base) == owner.name for each in of_function for base in each.bases)
 
     def _entry(self, table: ast.expr, key: str, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
         """The entry of a display: it is an argument where the display is unpacked."""
