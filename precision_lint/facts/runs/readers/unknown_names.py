@@ -47,15 +47,24 @@ def given_in_part(path: Path, project: Recording) -> Iterator[tuple[Path, Launch
 def _gifts(path: Path, project: Recording) -> Iterator[_Gift]:
     around = dict.fromkeys((*scripts_around(path, project), *_naming_folder(path.parent, project)))
     for script in around:
-        for _, launch, program in started_programs(script, project, by_example=True):
-            if project.is_test(program):
-                continue
-            for word in launch.words:
-                rest = _left_out(word.text, path)
-                if rest:
-                    rank = _says(rest, script), _letters(word.text, path)
-                    yield _Gift(program, launch, rank)
-                    break
+        for word, launch, program in _open_words(script, project):
+            if rest := _left_out(word, path):
+                yield _Gift(program, launch, (_says(rest, script), _letters(word, path)))
+
+
+def _open_words(script: ParsedConfig, project: Recording) -> tuple[tuple[str, Launch, Path], ...]:
+    """The words of a script's commands that leave a part to run time, each with its program."""
+
+    def compute() -> tuple[tuple[str, Launch, Path], ...]:
+        return tuple(
+            (word.text, launch, program)
+            for _, launch, program in started_programs(script, project, by_example=True)
+            if not project.is_test(program)
+            for word in launch.words
+            if UNKNOWN in word.text and not word.text.endswith(UNKNOWN)
+        )
+
+    return project.config_files.once(("open words", script.text.path), compute)
 
 
 def _naming_folder(folder: Path, project: Recording) -> Iterator[ParsedConfig]:
