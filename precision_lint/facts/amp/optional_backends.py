@@ -32,8 +32,8 @@ _ASKING = regex(
 @fact
 def names_own_backend(file: PythonFile) -> bool:
     """True if the code of a file may start a backend, as far as its names say it."""
-    return any(_speaks(_BACKEND.search, part) for part in beside_optimizers(file)) or (
-        any(_speaks(SHARDING.search, part) for part in beside_unused_imports(file))
+    return any(_names_one(_BACKEND.search, part) for part in beside_optimizers(file)) or (
+        any(_names_one(SHARDING.search, part) for part in beside_unused_imports(file))
         and not shards_by_itself(file, file.project)
     )
 
@@ -55,14 +55,16 @@ def _starting(file: PythonFile) -> Iterator[Place]:
     names = syntax_tree(file).names
 
     def is_named(text: str) -> bool:
-        return _speaks(_BACKEND.search, text) or (is_sharded and _speaks(SHARDING.search, text))
+        return _names_one(_BACKEND.search, text) or (
+            is_sharded and _names_one(SHARDING.search, text)
+        )
 
     for place in places_naming(lambda name: is_named(names.get(name, name)), file):
         if is_named(_in_full(place, file)) and not _is_asked_before(place, file):
             yield place
 
 
-def _speaks(search: Callable[[str], object], text: str) -> bool:
+def _names_one(search: Callable[[str], object], text: str) -> bool:
     return search(_ASKING.sub("", text)) is not None
 
 

@@ -36,7 +36,7 @@ from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import AnyFunction, FunctionDefinition, Loop, own_nodes
-from precision_lint.source.python.syntax import callee_name, dotted, last_name
+from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
 
 LOSSES_OF_TOKENS = frozenset({"cross_entropy"})
@@ -132,7 +132,7 @@ def _is_part_of_forward(node: ast.Call, file: PythonFile) -> bool:
 
 
 def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.expr | None:
-    if any(keyword.arg == "dtype" for keyword in node.keywords):
+    if _is_given_dtype(node, file):
         return None
     syntax = syntax_tree(file)
 
@@ -152,6 +152,19 @@ def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.expr | None:
             if found is not None:
                 return found
     return None
+
+
+def _is_given_dtype(node: ast.Call, file: PythonFile) -> bool:
+    """True for `x.log_softmax(-1, torch.float32)`, or with `dtype=`."""
+    if any(keyword.arg == "dtype" for keyword in node.keywords):
+        return True
+    called = qualified(node.func, syntax_tree(file).names)
+    before = next((count for name, count in _BEFORE_DTYPE if called.startswith(name)), 1)
+    return len(node.args) > before
+
+
+_BEFORE_DTYPE = (("torch.nn.functional.", 3), ("torch.", 2))
+"""Positional arguments before the dtype of functions; methods have one, the dimension."""
 
 
 def _picks_numbers(use: ast.expr) -> bool:
