@@ -336,14 +336,17 @@ def wrappers(file: PythonFile) -> Iterator[Wrapper]:
 
 
 def _always_on(definition: Class) -> ast.Call | None:
-    """The call in the constructor of a class that creates a scaler which is always enabled."""
+    """The call in the constructor of a class that creates a scaler which is always enabled.
+
+    `GradScaler() if self.fp16 else None` is not: float16 may hang on the same switch.
+    """
     constructor = definition.methods.get("__init__")
     if constructor is None or isinstance(constructor.node, ast.Lambda):
         return None
-    for node, _ in calls_under(constructor.node, ()):
+    for node, conditions in calls_under(constructor.node, ()):
         is_alone = not any(keyword.arg in {"enabled", None} for keyword in node.keywords)
         made = resolved(dotted(node.func) or "", definition.module.imports)
-        if is_alone and makes_grad_scaler(made) and len(node.args) < 5:
+        if is_alone and not conditions and makes_grad_scaler(made) and len(node.args) < 5:
             return node
     return None
 
