@@ -50,9 +50,9 @@ def _is_of_torch(file: ParsedPython, project: Recording, seen: set[Path]) -> boo
 
 @fact
 def _names_of_others(file: ParsedPython) -> tuple[str, ...]:
-    """What a file imports or calls that speaks of FSDP, and that is neither torch's nor its own."""
-    spoken = (name for name in _names(file) if SHARDING.search(name))
-    return tuple(dict.fromkeys(name for name in spoken if not name.startswith(_TORCH)))
+    """What a file imports or calls with a name of FSDP that is neither torch's nor its own."""
+    sharding = (name for name in _names(file) if SHARDING.search(name))
+    return tuple(dict.fromkeys(name for name in sharding if not name.startswith(_TORCH)))
 
 
 def _names(file: ParsedPython) -> Iterator[str]:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.model.frozen import frozen
-from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.bindings import assigned
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, qualified
@@ -54,12 +54,8 @@ def _texts(node: ast.expr, syntax: SyntaxTree, hops: int) -> list[ast.expr]:
             return [node]
         case ast.IfExp(body=body, orelse=orelse):
             values = [body, orelse]
-        case ast.Name():
-            held = binding(node, syntax)
-            values = held if isinstance(held, list) else []
-        case ast.Attribute(value=ast.Name(id="self")):
-            owner = enclosing_class(node, syntax)
-            values = (attribute(node, owner, syntax) if owner is not None else None) or []
+        case ast.Name() | ast.Attribute():
+            values = assigned(node, syntax)
     found = [_texts(value, syntax, hops - 1) for value in values] if hops else []
     return [text for texts in found for text in texts] if all(found) else []
 

@@ -32,7 +32,7 @@ from precision_lint.model.finding import Span
 from precision_lint.model.memo import fact
 from precision_lint.model.ranges import LAYOUTS
 from precision_lint.model.regex import regex
-from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.bindings import assigned
 from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -164,20 +164,17 @@ def _is_far(cast: ast.Call, integers: int, syntax: SyntaxTree) -> bool:
 
 def _rotary_call(node: ast.expr, syntax: SyntaxTree) -> ast.Call | None:
     """The call of TransformerEngine's module that an expression is the result of."""
-    if isinstance(node, ast.Name):
-        held = binding(node, syntax)
-        return _rotary_call(held[0], syntax) if isinstance(held, list) and len(held) == 1 else None
-    if not isinstance(node, ast.Call):
-        return None
-    made: ast.expr | None = node.func
-    if isinstance(made, ast.Name):
-        held = binding(made, syntax)
-        made = held[0] if isinstance(held, list) and len(held) == 1 else None
-    elif isinstance(made, ast.Attribute):
-        owner = enclosing_class(made, syntax)
-        values = None if owner is None else attribute(made, owner, syntax)
-        made = values[0] if values is not None and len(values) == 1 else None
-    match made:
-        case ast.Call(func=func) if _ROTARY.fullmatch(qualified(func, syntax.names)):
+    match node:
+        case ast.Name():
+            held = assigned(node, syntax)
+            return _rotary_call(held[0], syntax) if len(held) == 1 else None
+        case ast.Call(func=ast.Call() as made):
+            modules: list[ast.expr] = [made]
+        case ast.Call(func=made):
+            modules = assigned(made, syntax)
+        case _:
+            return None
+    match modules:
+        case [ast.Call(func=func)] if _ROTARY.fullmatch(qualified(func, syntax.names)):
             return node
     return None

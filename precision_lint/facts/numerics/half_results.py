@@ -224,9 +224,10 @@ def scores(call: Call, file: PythonFile) -> HalfResult | None:
 
 def _is_reported_probability(node: ast.Call, file: PythonFile) -> bool:
     """True for `softmax(x)[:, 1].tolist()`."""
+    if callee_name(node) != "softmax":
+        return False
     use = _use_of_scores(node, file)
-    is_reported = isinstance(use, ast.Call) and callee_name(use) in _REPORTED_BY
-    return is_reported and callee_name(node) == "softmax"
+    return isinstance(use, ast.Call) and callee_name(use) in _REPORTED_BY
 
 
 def _used(node: ast.Call, file: PythonFile) -> Related | None:

@@ -145,3 +145,15 @@ def attribute(
     stores = syntax.attribute_stores(owner).get(node.attr, [])
     values = [value for store in stores if (value := _stored(store, syntax)) is not None]
     return values if len(values) == len(stores) else None
+
+
+def assigned(node: ast.expr, syntax: SyntaxTree) -> list[ast.expr]:
+    """What a variable or an attribute of `self` is assigned; nothing where that is not seen."""
+    match node:
+        case ast.Name():
+            held = binding(node, syntax)
+            return held if isinstance(held, list) else []
+        case ast.Attribute(value=ast.Name(id="self")):
+            owner = enclosing_class(node, syntax)
+            return (attribute(node, owner, syntax) if owner is not None else None) or []
+    return []

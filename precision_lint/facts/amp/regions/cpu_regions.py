@@ -13,7 +13,7 @@ from precision_lint.facts.amp.regions.autocast import AutocastCall
 from precision_lint.facts.amp.regions.device_choices import ACCELERATORS
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.finding import Related
-from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.bindings import assigned, binding
 from precision_lint.source.python.statements import FunctionDefinition, own_nodes
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import SyntaxTree
@@ -89,12 +89,8 @@ def _accelerators(node: ast.expr, syntax: SyntaxTree, hops: int) -> Iterator[ast
             values = [body, orelse]
         case ast.BoolOp(values=alternatives):
             values = alternatives
-        case ast.Name():
-            held = binding(node, syntax)
-            values = held if isinstance(held, list) else []
-        case ast.Attribute(value=ast.Name(id="self")):
-            owner = enclosing_class(node, syntax)
-            values = (attribute(node, owner, syntax) if owner is not None else None) or []
+        case ast.Name() | ast.Attribute():
+            values = assigned(node, syntax)
         case ast.Call(args=[inner]) if callee_name(node) == "device":
             values = [inner]
         case ast.Call(func=ast.Name(id=name)):

@@ -13,7 +13,7 @@ from itertools import islice
 from precision_lint.facts.amp.regions.autocast import AutocastCall
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.settings.taking import Taker, functions_named
-from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.bindings import assigned, binding
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, own_nodes
 from precision_lint.source.python.syntax import qualified
@@ -73,9 +73,8 @@ def _types(node: ast.expr, module: ParsedPython, file: PythonFile, hops: int) ->
             if isinstance(held, ast.arg):
                 return _given(held, module, file, hops)
             values = held if isinstance(held, list) else []
-        case ast.Attribute(value=ast.Name(id="self")):
-            owner = enclosing_class(node, syntax)
-            values = (attribute(node, owner, syntax) if owner is not None else None) or []
+        case ast.Attribute():
+            values = assigned(node, syntax)
     return _all(values, module, file, hops)
 
 

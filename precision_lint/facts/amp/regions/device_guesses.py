@@ -12,7 +12,7 @@ from precision_lint.facts.amp.regions.autocast import AutocastCall
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Related
-from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.bindings import assigned, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree
@@ -38,21 +38,9 @@ def _guess(node: ast.expr, syntax: SyntaxTree, hops: int) -> ast.IfExp | None:
         case ast.Attribute(value=inner, attr="type"):
             values = [inner]
         case ast.Name() | ast.Attribute():
-            values = _assigned(node, syntax)
+            values = assigned(node, syntax)
     found = [_guess(value, syntax, hops - 1) for value in values] if hops else []
     return found[0] if found and all(found) else None
-
-
-def _assigned(node: ast.Name | ast.Attribute, syntax: SyntaxTree) -> list[ast.expr]:
-    """What a variable or an attribute of `self` is assigned; nothing where that is not seen."""
-    match node:
-        case ast.Name():
-            held = binding(node, syntax)
-            return held if isinstance(held, list) else []
-        case ast.Attribute(value=ast.Name(id="self")):
-            owner = enclosing_class(node, syntax)
-            return (attribute(node, owner, syntax) if owner is not None else None) or []
-    return []
 
 
 def chosen_beside(

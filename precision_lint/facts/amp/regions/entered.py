@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from precision_lint.facts.amp.regions.autocast import AutocastCall, RegionNode, region_of
-from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.bindings import assigned, enclosing_class
 from precision_lint.source.python.statements import FunctionDefinition, With
 from precision_lint.source.python.syntax_tree import SyntaxTree
 
@@ -52,12 +52,4 @@ def _calls(context: ast.expr, function: FunctionDefinition, syntax: SyntaxTree) 
 
 def _holds(context: ast.expr, made: ast.AST, syntax: SyntaxTree) -> bool:
     """True for the name of a variable, or of an attribute of `self`, that holds the region."""
-    match context:
-        case ast.Name():
-            held = binding(context, syntax)
-        case ast.Attribute(value=ast.Name(id="self")):
-            owner = enclosing_class(context, syntax)
-            held = None if owner is None else attribute(context, owner, syntax)
-        case _:
-            return False
-    return isinstance(held, list) and made in held
+    return made in assigned(context, syntax)

@@ -9,7 +9,7 @@ from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
-from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.bindings import assigned, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -165,14 +165,10 @@ def _argument(call: ast.Call, name: str, parameters: tuple[str, ...] = ()) -> as
 def _value(node: ast.expr | None, syntax: SyntaxTree) -> ast.expr | None:
     """What an expression is: for a name or `self.name`, the one value that it has."""
     match node:
-        case ast.Name():
-            values = binding(node, syntax)
-        case ast.Attribute(value=ast.Name(id="self")):
-            owner = enclosing_class(node, syntax)
-            values = attribute(node, owner, syntax) if owner is not None else None
-        case _:
-            return node
-    return values[0] if isinstance(values, list) and len(values) == 1 else None
+        case ast.Name() | ast.Attribute(value=ast.Name(id="self")):
+            values = assigned(node, syntax)
+            return values[0] if len(values) == 1 else None
+    return node
 
 
 def _error(plugin: str, precision: str) -> str:
